@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The configuration in SQLite: the only place that knows of sqlite3.h.  One
+ * database per daemon, WAL, synchronous=FULL: what conf_store() answered is
+ * there after a power cut.  Control thread.
+ */
+#ifndef DB_STORE_H
+#define DB_STORE_H
+
+#include "base/err.h"
+#include "conf/conf.h"
+
+struct store;
+
+/* Opens or creates (with its directories), takes an exclusive lock that ends
+ * with the process (EBUSY and the holder's pid when another instance has it),
+ * checks integrity, migrates older schemas in one transaction.  Refuses, and
+ * leaves the file as it was: a corrupt file, another application's database, a
+ * newer schema, no permission, a full disk. */
+int store_open(const char *path, struct store **, struct err *);
+void store_close(struct store *);
+
+/* The stored configuration. */
+int store_load(struct store *, struct conf **, struct err *);
+
+/* Makes `to` the stored configuration, in one transaction; `from` is what is
+ * stored now (rows that did not change are left alone).  On error nothing
+ * changed. */
+int store_commit(struct store *, const struct conf *from,
+                 const struct conf *to, struct err *);
+
+/* Version of the schema that this program writes. */
+int store_schema_version(void);
+
+#endif

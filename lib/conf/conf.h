@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The configuration of a daemon as a typed model: bridges, their ports, and
+ * what each port's lossless classes look like.  Changes follow one road
+ * (vswitchd/txn.c): copy, edit the copy, conf_validate() it whole, build what
+ * can fail, commit (db/), publish.  Control thread.
+ *
+ * JSON form (conf_from_json, conf_to_json; `apply` and `export` use it), all
+ * members optional except "type"; what is absent has its default:
+ *
+ * {"bridges": {"br0": {
+ *    "memory_bytes": 67108864, "max_frame_bytes": 1522, "mac_ageing_s": 300,
+ *    "forward_reserved": false,
+ *    "ports": {"eth1": {
+ *       "type": "afpacket", "mac": "02:00:00:00:00:01",      (mac: tap only)
+ *       "rate_bps": 200000000, "cable_delay_ns": 0, "ring_bytes": 0,
+ *       "vlan": {"mode": "trunk", "tag": 0, "trunks": [10, 20]},
+ *       "pfc": {"priorities": [3], "asymmetric": false, "quanta": 65535},
+ *       "pause": {"rx": false, "tx": false},
+ *       "map": {"trust": "pcp", "default_priority": 0,
+ *               "pcp_to_priority": [0,1,2,3,4,5,6,7],
+ *               "priority_to_queue": [0,...,7],
+ *               "priority_to_group": [0,...,7]},
+ *       "groups": {"3": {"reserved_bytes": 0, "xoff_bytes": 65536,
+ *                        "xon_bytes": 32768, "xon_offset_bytes": 0,
+ *                        "headroom": "auto"}},             (or a number)
+ *       "queues": {"0": {"mode": "ets", "weight": 30, "max_rate_bps": 0,
+ *                        "limit_bytes": 131072}}}}}}}
+ *
+ * A bridge has a "map" too: the defaults of its ports.
+ */
+#ifndef CONF_CONF_H
+#define CONF_CONF_H
+
+#include "base/err.h"
+#include "dp/dp.h"
+#include "dp/plan.h"
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CONF_NAME_MAX      15
+#define CONF_MAX_BRIDGES   64
+#define CONF_HEADROOM_AUTO UINT64_MAX
+
+#define CONF_DEFAULT_MEMORY UINT64_C(67108864)
+#define CONF_DEFAULT_XOFF   UINT64_C(131072) /* shared limit of a group */
+#define CONF_DEFAULT_XON    UINT64_C(65536)
+#define CONF_DEFAULT_QLIMIT UINT64_C(131072) /* lossy egress queue */
+
+struct conf_map {
+    bool set;                      /* given here; else the bridge's holds */
+    enum dp_trust trust;           /* where the priority comes from */
+    uint8_t default_prio;          /* 0..7, for frames that carry none */
+    uint8_t pcp_to_prio[8];        /* 0..7 each */
+    uint8_t prio_to_queue[N_PRIO]; /* 0..7 each */
+    uint8_t prio_to_pg[N_PRIO];    /* 0..7 each */
+};
+
+struct conf_group {
+    uint64_t reserved_bytes;   /* the group's own part of the memory */
+    uint64_t xoff_bytes;       /* limit of its shared usage */
+    uint64_t xon_bytes;        /* <= xoff_bytes */
+    uint64_t xon_offset_bytes; /* <= xoff_bytes */
+    uint64_t headroom_bytes;   /* CONF_HEADROOM_AUTO: computed */
+};
+
+struct conf_queue {
+    bool ets;              /* takes part in ETS; else strict */
+    uint8_t weight;        /* per cent, 0..100; ETS queues sum to 100 */
+    uint64_t max_rate_bps; /* 0: not limited */
+    uint64_t limit_bytes;  /* lossy: tail drop above; >= 1 frame */
+};
+
+struct conf_port {
+    char name[CONF_NAME_MAX + 1];   /* interface name, unique in the daemon */
+    const struct netdev_class *cls; /* its type */
+    uint16_t slot;                  /* index in the datapath; never reused
+                                       while the port lives */
+    bool have_mac;                  /* mac was given (tap) */
+    uint8_t mac[6];                 /* the address that a tap gets */
+    uint64_t rate_bps;              /* 0: the interface's own, not shaped */
+    uint64_t cable_delay_ns;        /* one way; headroom follows */
+    uint32_t ring_bytes;            /* 0: automatic */
+    enum dp_vlan_mode vlan_mode;    /* as in Open vSwitch */
+    uint16_t tag;                   /* 0..4094; access and native modes */
+    uint16_t n_trunks;              /* 0: all */
+    uint16_t trunks[4095];          /* ascending VIDs, 0..4094 */
+    uint8_t pfc_prios;              /* bit p: PFC enabled */
+    bool pfc_asymmetric;            /* honour all eight, send only those */
+    uint16_t pfc_quanta;            /* 1..65535 */
+    bool pause_rx, pause_tx;        /* 802.3x; exclusive with pfc_prios */
+    struct conf_map map;            /* overrides the bridge's when set */
+    struct conf_group group[N_PG];  /* ingress */
+    struct conf_queue queue[N_QUEUE]; /* egress */
+};
+
+struct conf_bridge {
+    char name[CONF_NAME_MAX + 1];
+    uint64_t memory_bytes;    /* 1 MiB .. 4 GiB */
+    uint32_t max_frame_bytes; /* 1514 .. 9216 + tags, without FCS */
+    uint32_t mac_ageing_s;    /* 0: never; .. 1000000 (802.1Q) */
+    bool forward_reserved;    /* lab option */
+    struct conf_map map;      /* defaults of its ports; `set` is true */
+    struct conf_port **ports; /* by name, ascending */
+    uint32_t n_ports;         /* <= DP_MAX_PORTS */
+};
+
+struct conf {
+    struct conf_bridge **bridges; /* by name, ascending */
+    uint32_t n_bridges;           /* <= CONF_MAX_BRIDGES */
+};
+
+/* All of these own what they return; destroy accepts null.  Memory running
+ * out in the control plane aborts. */
+struct conf *conf_create(void);
+struct conf *conf_copy(const struct conf *);
+void conf_destroy(struct conf *);
+bool conf_equal(const struct conf *, const struct conf *);
+
+/* Add with defaults; errors EEXIST, EINVAL (name), ENOSPC, with what is
+ * allowed.  The new element is returned for editing. */
+int conf_add_bridge(struct conf *, const char *name, struct conf_bridge **,
+                    struct err *);
+int conf_add_port(struct conf *, struct conf_bridge *, const char *name,
+                  const char *type, struct conf_port **, struct err *);
+/* Errors ENOENT, naming what there is. */
+int conf_del_bridge(struct conf *, const char *name, struct err *);
+int conf_del_port(struct conf *, const char *name, struct err *);
+struct conf_bridge *conf_find_bridge(const struct conf *, const char *name);
+/* Ports have daemon-wide unique names.  *bridge may be null. */
+struct conf_port *conf_find_port(const struct conf *, const char *name,
+                                 struct conf_bridge **bridge);
+/* The same with an ENOENT error that names the port or bridge and lists (some
+ * of) those that exist. */
+int conf_need_bridge(const struct conf *, const char *name,
+                     struct conf_bridge **, struct err *);
+int conf_need_port(const struct conf *, const char *name,
+                   struct conf_bridge **, struct conf_port **, struct err *);
+
+/* Checks the whole: ranges, xon <= xoff, ETS sums, PFC with PAUSE, memory >=
+ * reserves + headrooms + a frame per lossy group, names, duplicates.  The
+ * first thing wrong is named with its JSON path and numbers. */
+int conf_validate(const struct conf *, struct err *);
+
+/* JSON.  Decoding refuses unknown members and wrong types, names them, and
+ * validates.  from_json gives slots to ports: those of `old` (may be null)
+ * keep theirs. */
+int conf_from_json(struct json_object *, const struct conf *old,
+                   struct conf **, struct err *);
+struct json_object *conf_to_json(const struct conf *);
+struct json_object *conf_port_to_json(const struct conf_port *);
+struct json_object *conf_bridge_to_json(const struct conf_bridge *);
+/* Edits one port, or a bridge (without its ports), with the members present
+ * in a JSON object of the form above: what `port.set` and its kin use.  On
+ * error the port may be half edited: edit a copy. */
+int conf_port_edit(struct conf_port *, struct json_object *, const char *path,
+                   struct err *);
+int conf_bridge_edit(struct conf_bridge *, struct json_object *,
+                     const char *path, struct err *);
+
+/* The difference as a JSON array of {"path", "op": "add|remove|replace",
+ * "old", "new"}, leaf by leaf; empty when equal. */
+struct json_object *conf_diff(const struct conf *from, const struct conf *to);
+
+/* --- what a datapath needs of it ------------------------------------- */
+
+/* What only the running daemon knows of a port. */
+struct conf_live {
+    uint64_t speed_bps; /* the interface's own speed; 0: unknown */
+    uint32_t mtu;       /* its MTU; 0: unknown */
+    uint8_t mac[6];     /* its address */
+};
+
+/* The rate that quanta and headroom go by: configured, else the interface's
+ * own, else 10 Gb/s. */
+uint64_t conf_port_rate(const struct conf_port *, const struct conf_live *);
+
+/* Headroom of a lossless group on that port: configured, or by the rule of
+ * pfc-semantics section 6 with the stall measured. */
+uint64_t conf_port_headroom(const struct conf_bridge *,
+                            const struct conf_port *, int pg,
+                            const struct conf_live *, uint64_t stall_ns);
+
+/* Bit g: group g is lossless (a PFC-enabled priority maps to it, or
+ * pause_tx).  Queues likewise. */
+uint8_t conf_lossless_groups(const struct conf_bridge *,
+                             const struct conf_port *);
+uint8_t conf_lossless_queues(const struct conf_bridge *,
+                             const struct conf_port *);
+
+/* Sizes of the datapath of a bridge. */
+void conf_build_dp(const struct conf_bridge *, struct dp_conf *);
+
+/* Builds the plan of one port: everything but netdev, state and is_new, which
+ * the caller fills in.  */
+void conf_build_port(const struct conf_bridge *, const struct conf_port *,
+                     const struct conf_live *, uint64_t stall_ns,
+                     struct dp_plan_port *);
+
+/* Fills shared_bytes, low_buffers, ageing and the like of a plan whose ports
+ * are in; refuses with ENOSPC when computed headrooms do not fit the memory.
+ */
+int conf_build_bridge(const struct conf_bridge *, struct dp_plan *,
+                      struct err *);
+
+#endif

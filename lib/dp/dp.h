@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The datapath of one bridge: a value.  No globals, threads, sockets or
+ * clock.  Whoever owns it calls dp_run() with the time; the daemon from a
+ * thread with the real clock, a test from a loop with a virtual one.
+ *
+ * Threads: "control" makes, publishes, reads counters, takes events; "dp" is
+ * whoever calls dp_run().  They may be the same.
+ */
+#ifndef DP_DP_H
+#define DP_DP_H
+
+#include "base/counter.h"
+#include "dp/plan.h"
+#include "flow/mactab.h"
+#include "pkt/pkt.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dp;
+struct dp_port;
+
+/* Why a frame did not come out again.  One counter each, per port: reasons at
+ * ingress count on the port it came in on, at egress on the one it was for. */
+enum dp_drop {
+    DP_DROP_RUNT,              /* in: shorter than an Ethernet header */
+    DP_DROP_RESERVED,          /* in: reserved group address */
+    DP_DROP_VLAN,              /* in: VLAN not allowed on the port */
+    DP_DROP_INGRESS_LIMIT,     /* in: lossy group at its limit */
+    DP_DROP_HEADROOM_EXCEEDED, /* in: a violation */
+    DP_DROP_NO_PORT,           /* in: nowhere to go (own port, or none) */
+    DP_DROP_NO_CLONE,          /* eg: no descriptor for a copy of a flood */
+    DP_DROP_QUEUE_LIMIT,       /* eg: lossy queue at its limit */
+    DP_DROP_OVERSIZE,          /* eg: longer than the port may send */
+    DP_DROP_PORT_DOWN,         /* eg: interface gone while it was queued */
+    DP_DROP_PORT_REMOVED,      /* eg: port taken out of the bridge */
+    DP_N_DROPS,
+};
+
+/* "ingress-limit" and so on, as shown to people and in JSON. */
+const char *dp_drop_name(enum dp_drop);
+
+struct dp_port_counters {
+    counter_t rx_frames, rx_bytes; /* data frames received */
+    counter_t tx_frames, tx_bytes; /* data frames sent */
+    counter_t drops[DP_N_DROPS];   /* frames, by reason */
+    counter_t copies;              /* frames that this port's receptions were
+                                      multiplied by beyond one (floods):
+                                      rx + copies = tx + held + drops when
+                                      summed over the bridge */
+    counter_t held;                /* frames in this port's egress queues */
+    counter_t pg_rx_frames[N_PG], pg_rx_bytes[N_PG]; /* received */
+    counter_t pg_drops[N_PG]; /* limit and headroom drops of the group */
+    counter_t q_tx_frames[N_QUEUE], q_tx_bytes[N_QUEUE]; /* sent */
+    counter_t q_drops[N_QUEUE];                    /* dropped at the queue */
+    counter_t q_frames[N_QUEUE], q_bytes[N_QUEUE]; /* queued now */
+    counter_t q_peak[N_QUEUE];                     /* most bytes ever queued */
+    counter_t violations[N_PRIO]; /* lossless frames lost, by priority, the
+                                     ring's included where known */
+};
+
+enum dp_event_type {
+    DP_EV_XOFF,      /* a group tripped */
+    DP_EV_XON,       /* a group let go */
+    DP_EV_VIOLATION, /* a lossless frame was lost */
+    DP_EV_RX_PAUSE,  /* a peer paused a priority of ours */
+    DP_EV_RX_RESUME, /* the pause ended */
+    DP_EV_PORT_DOWN, /* sending said that the interface is gone */
+};
+
+struct dp_event {
+    enum dp_event_type type; /* what */
+    uint64_t now_ns;         /* when, by the datapath's clock */
+    uint16_t port;           /* slot */
+    uint8_t index;           /* group (XOFF, XON) or priority */
+    enum dp_drop reason;     /* VIOLATION */
+    uint64_t held_bytes;     /* XOFF, XON: occupancy */
+    uint64_t limit_bytes;    /* XOFF, XON: limit that held */
+};
+
+struct dp_conf {
+    uint32_t n_buffers;   /* frame buffers */
+    uint32_t n_clones;    /* descriptors for copies */
+    uint32_t frame_bytes; /* largest frame */
+    uint32_t mac_entries; /* room of the MAC table */
+    uint64_t seed;        /* of its hash */
+    uint32_t n_events;    /* room of the event ring */
+};
+
+/* Control.  Null when memory is short. */
+struct dp *dp_create(const struct dp_conf *);
+/* The dp thread has ended.  Frees held frames and the last plan; netdevs and
+ * port states stay the caller's. */
+void dp_destroy(struct dp *);
+struct pkt_pool *dp_pool(struct dp *);
+
+/* Control: state for a port that is about to be in a plan; null: no memory. */
+struct dp_port *dp_port_create(void);
+void dp_port_destroy(struct dp_port *);
+
+/* Control: hands a plan over.  The dp adopts it at the start of its next
+ * turn: releases the pauses of ports that go, drops what they had queued,
+ * takes over thresholds under traffic.  Fails never. */
+void dp_publish(struct dp *, struct dp_plan *);
+/* Control: the generation that the dp has adopted.  Once it is >= that of a
+ * publish, everything that only earlier plans named may be freed; the plans
+ * themselves too (dp_plan_destroy). */
+uint64_t dp_generation(const struct dp *);
+
+/* Control: runs fn(dp, arg) on the dp thread between two turns.  `done` is
+ * set (release) after it ran.  False: the mailbox is full. */
+struct dp_call {
+    void (*fn)(struct dp *, void *arg);
+    void *arg;
+    int done; /* 0 -> 1, __atomic, release; pairs with the waiter's acquire */
+};
+bool dp_post(struct dp *, struct dp_call *);
+
+/* dp: one turn at now_ns (never goes back).  Returns the next moment at which
+ * it wants to run: now_ns if there is more to do at once, CLOCK_NEVER if only
+ * a frame or a message can give it work. */
+uint64_t dp_run(struct dp *, uint64_t now_ns);
+/* dp: sends XON for every pause that is held on a peer; true when all went. */
+bool dp_release_pauses(struct dp *, uint64_t now_ns);
+/* dp: slots whose last send found the kernel full, to be polled for POLLOUT;
+ * fills up to max, returns how many. */
+uint32_t dp_blocked_ports(const struct dp *, uint16_t slots[], uint32_t max);
+
+/* Control: takes the oldest event; false when there is none. */
+bool dp_event_get(struct dp *, struct dp_event *);
+/* Any: events that did not fit. */
+uint64_t dp_events_lost(const struct dp *);
+
+/* Control: longest gap between turns while there was traffic, ns, and its
+ * 99.99 percentile, since the last reset. */
+struct dp_stall {
+    counter_t max_ns;
+    counter_t p9999_ns;
+    counter_t n_turns;
+};
+const struct dp_stall *dp_stall(const struct dp *);
+
+/* Any thread: live numbers of a port. */
+const struct dp_port_counters *dp_port_counters(const struct dp_port *);
+const struct pfc *dp_port_pfc(const struct dp_port *);
+const struct buf_group *dp_port_group(const struct dp_port *, int pg);
+const struct buf_pool *dp_buf_pool(const struct dp *);
+
+/* dp (or through dp_post): the MAC table. */
+struct mactab *dp_mactab(struct dp *);
+
+/* dp (or through dp_post): does rx + copies = tx + held + drops hold for the
+ * bridge, do group charges equal the bytes held, do queue counts equal their
+ * lists?  Fills *out; true when everything adds up. */
+struct dp_audit {
+    uint64_t rx, copies, tx, held, drops; /* frames, whole bridge, ports that
+                                             were removed included */
+    uint64_t charged_bytes, held_bytes;   /* groups against frames held */
+    bool ok;                              /* everything adds up */
+};
+bool dp_audit(struct dp *, struct dp_audit *out);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The learning table of a bridge: (VLAN, MAC) -> port, IEEE 802.1Q clause 8.8.
+ * Set-associative with a keyed hash.  When a set is full, only an entry of a
+ * port that has more entries in the table than the learning port's, or of the
+ * learning port itself, makes room: a port that floods random addresses takes
+ * from itself.  Datapath thread.
+ */
+#ifndef FLOW_MACTAB_H
+#define FLOW_MACTAB_H
+
+#include "base/counter.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mactab;
+
+#define MACTAB_MIN_ENTRIES 65536
+#define MACTAB_NO_PORT     (-1)
+
+struct mactab_entry {
+    uint8_t mac[6];  /* address */
+    uint16_t vid;    /* VLAN; 0: none */
+    uint16_t port;   /* where it was last seen */
+    bool is_static;  /* configured; never aged, moved or evicted */
+    uint64_t age_ns; /* since it was last seen */
+};
+
+struct mactab_counters {
+    counter_t n_entries; /* now */
+    counter_t n_learned; /* new entries, ever */
+    counter_t n_moved;   /* entries that changed port */
+    counter_t n_aged;    /* entries that timed out */
+    counter_t n_evicted; /* entries that made room */
+    counter_t n_refused; /* addresses that found no room */
+};
+
+/* At least n_entries of room for n_ports slots.  Null when memory is short. */
+struct mactab *mactab_create(uint32_t n_entries, uint32_t n_ports,
+                             uint64_t seed);
+void mactab_destroy(struct mactab *);
+
+/* Learns or refreshes: the address was seen as a source on `port`.  Group
+ * addresses and all-zero are ignored. */
+void mactab_learn(struct mactab *, uint16_t vid, const uint8_t mac[6],
+                  uint16_t port, uint64_t now_ns);
+/* Where the address lives, or MACTAB_NO_PORT. */
+int mactab_lookup(struct mactab *, uint16_t vid, const uint8_t mac[6],
+                  uint64_t now_ns);
+/* Brings the set of an address into the cache before it is needed. */
+void mactab_prefetch(const struct mactab *, uint16_t vid,
+                     const uint8_t mac[6]);
+
+/* 0: entries never age. */
+void mactab_set_ageing(struct mactab *, uint64_t ageing_ns);
+/* Looks at a bounded number of sets for aged entries: called once a turn. */
+void mactab_sweep(struct mactab *, uint64_t now_ns);
+/* Forgets all (port < 0, vid < 0), those of a port, of a VLAN, or of both. */
+void mactab_flush(struct mactab *, int port, int vid);
+
+/* Static entries; false when there is no room. */
+bool mactab_add_static(struct mactab *, uint16_t vid, const uint8_t mac[6],
+                       uint16_t port);
+/* Copies up to max entries from *cursor (0 to begin) on; returns how many and
+ * moves *cursor; 0 at the end. */
+uint32_t mactab_dump(const struct mactab *, uint32_t *cursor,
+                     struct mactab_entry *, uint32_t max, uint64_t now_ns);
+const struct mactab_counters *mactab_counters(const struct mactab *);
+
+#endif

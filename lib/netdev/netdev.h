@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A port's way to the outside: the provider interface.  A provider moves
+ * frames between pool buffers and something that sends and receives, and
+ * undoes what the kernel did to frames (tag in metadata, partial checksum,
+ * GSO), so that a frame looks as it does on the wire.
+ *
+ * open and close: control thread.  rx, tx: datapath thread, never block.
+ * poll and stats: as said.  An instance is used by one datapath at a time.
+ */
+#ifndef NETDEV_NETDEV_H
+#define NETDEV_NETDEV_H
+
+#include "base/counter.h"
+#include "base/err.h"
+#include "pkt/pkt.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NETDEV_NAME_MAX 15 /* IFNAMSIZ - 1 */
+
+struct netdev;
+
+struct netdev_args {
+    const char *name;      /* interface; for `mem` a free name */
+    struct pkt_pool *pool; /* buffers to receive into */
+    uint32_t ring_bytes;   /* receive ring; 0: the provider's default */
+    bool have_mac;         /* mac is to be set (tap) */
+    uint8_t mac[6];        /* the wanted address */
+    uint32_t mtu;          /* tap: MTU to set; 0: leave */
+};
+
+/* What happened below us.  One writer each: the datapath thread for what rx
+ * and tx count, the control thread for what netdev_poll_kernel reads. */
+struct netdev_stats {
+    counter_t rx_ring_drops;    /* kernel: our receive ring was full */
+    counter_t rx_backlog_drops; /* kernel: rx_dropped of the interface */
+    counter_t rx_oversize;    /* longer than a pool buffer, not GSO: dropped */
+    counter_t rx_bad;         /* could not be restored (bad vnet header) */
+    counter_t rx_gso;         /* super-frames segmented on entry */
+    counter_t rx_no_buffer;   /* turns in which rx stopped for want of one */
+    counter_t tx_again;       /* sends that the kernel refused for now */
+    counter_t tx_errors;      /* frames given up because sending failed for
+                                 good (link gone): reported to dp as drops */
+    counter_t tx_queue_drops; /* kernel: tx_dropped of the interface (TAP
+                                 queue full, peer's backlog full) */
+    counter_t n_ring_slots;   /* slots of the receive ring */
+    counter_t ring_peak;      /* most slots seen occupied at once */
+};
+
+enum netdev_tx {
+    NETDEV_TX_OK,    /* the first *n_sent were taken, the rest stay */
+    NETDEV_TX_AGAIN, /* the same, and the kernel is full: poll for POLLOUT */
+    NETDEV_TX_DOWN,  /* the interface is gone or down: nothing is sendable */
+};
+
+/* Ten operations or fewer.  Null where noted. */
+struct netdev_class {
+    const char *type; /* "afpacket", "tap", "mem", "afxdp" */
+    /* Creates; outputs on success only. */
+    int (*open)(const struct netdev_args *, struct netdev **, struct err *);
+    void (*close)(struct netdev *);
+    /* Receives at most max (<= PKT_BATCH) frames into fresh pool buffers, in
+     * order, len >= 14 each.  MAC control frames (EtherType 0x8808) that lie
+     * anywhere in the ring are handed over first, ahead of the data frames
+     * that came before them, when has_lookahead.  Fewer than max: the ring is
+     * empty at this moment, or the pool is. */
+    uint32_t (*rx)(struct netdev *, struct pkt *pkts[], uint32_t max);
+    /* Sends in order, as pkt_gather() says, padded to PKT_MIN_LEN.  Never
+     * frees: the caller frees what was taken. */
+    enum netdev_tx (*tx)(struct netdev *, struct pkt *const pkts[], uint32_t n,
+                         uint32_t *n_sent);
+    /* Descriptor that polls readable when rx has something; -1: none. */
+    int (*fd)(const struct netdev *);
+    /* Control thread, about once a second: reads the kernel's own drop
+     * counters into the statistics.  Null: nothing to read. */
+    void (*poll_kernel)(struct netdev *);
+    /* Earliest time at which rx may have something although fd does not say
+     * so (mem ports with a delay); null: never. */
+    uint64_t (*rx_deadline)(const struct netdev *);
+};
+
+/* Head of every provider's struct. */
+struct netdev {
+    const struct netdev_class *cls; /* its operations */
+    char name[NETDEV_NAME_MAX + 1]; /* as given */
+    uint8_t mac[6];                 /* the interface's address */
+    uint32_t ifindex;               /* kernel's number; 0: none */
+    uint32_t mtu;                   /* L3 MTU of the interface at open */
+    uint64_t speed_bps;             /* interface's own speed; 0: unknown */
+    bool has_lookahead;             /* see rx */
+    struct netdev_stats stats;      /* see above */
+};
+
+extern const struct netdev_class netdev_afpacket;
+extern const struct netdev_class netdev_tap;
+extern const struct netdev_class netdev_mem;
+
+/* By type name; null if there is none. */
+const struct netdev_class *netdev_class_find(const char *type);
+
+int netdev_open(const struct netdev_class *, const struct netdev_args *,
+                struct netdev **, struct err *);
+void netdev_close(struct netdev *);
+
+/* --- mem ports: tests, simulation and benchmarks ---------------------- */
+
+/* Wires two mem ports to each other: what one sends arrives at the other
+ * delay_ns later, in order.  Unlimited queue unless capacity > 0 frames. */
+void netdev_mem_connect(struct netdev *a, struct netdev *b, uint64_t delay_ns,
+                        uint32_t capacity);
+/* The virtual time that mem ports stamp and compare with. */
+void netdev_mem_set_now(struct netdev *, uint64_t now_ns);
+/* Hands a frame to the port as if it had arrived now; false: queue full. */
+bool netdev_mem_inject(struct netdev *, const void *frame, uint32_t len);
+/* For a port that is not connected: takes the oldest frame that it sent;
+ * returns its length, 0 when there is none. */
+uint32_t netdev_mem_take(struct netdev *, void *frame, uint32_t room);
+/* Bench: rx makes an endless supply of copies of a template (null: off), and
+ * tx discards and counts. */
+struct netdev_mem_load {
+    const uint8_t *const *frames; /* templates, used in turn; borrowed */
+    const uint32_t *lens;         /* their lengths */
+    uint32_t n;                   /* how many */
+    uint32_t per_rx;              /* frames per rx call */
+};
+void netdev_mem_set_load(struct netdev *, const struct netdev_mem_load *);
+/* Test: tx takes at most n frames a call from now on (UINT32_MAX: all). */
+void netdev_mem_set_tx_limit(struct netdev *, uint32_t n);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The buffer pool: see pkt.h.  Two stacks of free descriptors, with buffers
+ * and without, so that what was used last, and is in the cache, is used next.
+ */
+#include "pkt/pkt.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+struct pkt_pool {
+    struct pkt *free;        /* descriptors that have a buffer */
+    struct pkt *free_clones; /* descriptors that have none */
+    counter_t n_free;        /* length of `free` */
+    counter_t n_free_clones; /* length of `free_clones` */
+    counter_t n_empty;       /* allocations that found nothing */
+    uint32_t n_buffers;      /* buffers in all */
+    uint32_t n_clones;       /* clones in all */
+    uint32_t frame_bytes;    /* largest frame that a buffer holds */
+    uint32_t stride;         /* from one buffer to the next */
+    struct pkt *descs;       /* all descriptors, buffers' first */
+    uint8_t *arena;          /* all buffers; touched when first used */
+    size_t arena_bytes;      /* size of the mapping */
+};
+
+static void
+push_free(struct pkt_pool *pool, struct pkt *p)
+{
+    if (p->is_clone) {
+        p->next = pool->free_clones;
+        pool->free_clones = p;
+        counter_add(&pool->n_free_clones, 1);
+    } else {
+        p->next = pool->free;
+        pool->free = p;
+        counter_add(&pool->n_free, 1);
+    }
+}
+
+static uint8_t *
+buffer_of(const struct pkt_pool *pool, const struct pkt *p)
+{
+    return pool->arena + (size_t) (p - pool->descs) * pool->stride;
+}
+
+struct pkt_pool *
+pkt_pool_create(uint32_t n_buffers, uint32_t n_clones, uint32_t frame_bytes)
+{
+    struct pkt_pool *pool = calloc(1, sizeof(*pool));
+    size_t n = (size_t) n_buffers + n_clones;
+    void *arena;
+
+    if (!pool)
+        return NULL;
+    pool->n_buffers = n_buffers;
+    pool->n_clones = n_clones;
+    pool->frame_bytes = frame_bytes;
+    pool->stride = (PKT_HEADROOM + frame_bytes + 63u) & ~63u;
+    pool->arena_bytes = (size_t) n_buffers * pool->stride;
+    pool->descs = aligned_alloc(64, n * sizeof(struct pkt));
+    arena = mmap(NULL, pool->arena_bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!pool->descs || arena == MAP_FAILED) {
+        free(pool->descs);
+        free(pool);
+        return NULL;
+    }
+    pool->arena = arena;
+    memset(pool->descs, 0, n * sizeof(struct pkt));
+    while (n-- > 0) {
+        struct pkt *p = &pool->descs[n];
+
+        p->pool = pool;
+        p->is_clone = n >= n_buffers;
+        push_free(pool, p);
+    }
+    return pool;
+}
+
+void
+pkt_pool_destroy(struct pkt_pool *pool)
+{
+    if (!pool)
+        return;
+    munmap(pool->arena, pool->arena_bytes);
+    free(pool->descs);
+    free(pool);
+}
+
+struct pkt *
+pkt_alloc(struct pkt_pool *pool)
+{
+    struct pkt *p = pool->free;
+
+    if (!p) {
+        counter_add(&pool->n_empty, 1);
+        return NULL;
+    }
+    pool->free = p->next;
+    counter_set(&pool->n_free, pool->n_free - 1);
+    p->next = NULL;
+    p->data = buffer_of(pool, p) + PKT_HEADROOM;
+    p->owner = p;
+    p->len = 0;
+    p->charge_bytes = 0;
+    p->n_refs = 1;
+    p->in_port = PKT_NO_PORT;
+    p->vid = 0;
+    p->prio = 0;
+    p->pg = 0;
+    p->tx_skip = 0;
+    p->tx_tag = false;
+    return p;
+}
+
+struct pkt *
+pkt_clone(struct pkt *from)
+{
+    struct pkt_pool *pool = from->pool;
+    struct pkt *p = pool->free_clones;
+
+    if (!p) {
+        counter_add(&pool->n_empty, 1);
+        return NULL;
+    }
+    assert(from->owner->n_refs < UINT16_MAX);
+    pool->free_clones = p->next;
+    counter_set(&pool->n_free_clones, pool->n_free_clones - 1);
+    *p = *from;
+    p->next = NULL;
+    p->is_clone = true;
+    p->charge_bytes = 0;
+    p->n_refs = 0;
+    from->owner->n_refs++;
+    return p;
+}
+
+void
+pkt_free(struct pkt *p)
+{
+    struct pkt_pool *pool = p->pool;
+    struct pkt *owner = p->owner;
+
+    assert(owner->n_refs > 0);
+    owner->n_refs--;
+    if (p->is_clone)
+        push_free(pool, p);
+    if (owner->n_refs == 0)
+        push_free(pool, owner);
+}
+
+uint32_t
+pkt_pool_n_buffers(const struct pkt_pool *pool)
+{
+    return pool->n_buffers;
+}
+
+uint32_t
+pkt_pool_n_clones(const struct pkt_pool *pool)
+{
+    return pool->n_clones;
+}
+
+uint32_t
+pkt_pool_frame_bytes(const struct pkt_pool *pool)
+{
+    return pool->frame_bytes;
+}
+
+uint32_t
+pkt_pool_n_free(const struct pkt_pool *pool)
+{
+    return (uint32_t) counter_get(&pool->n_free);
+}
+
+uint32_t
+pkt_pool_n_free_clones(const struct pkt_pool *pool)
+{
+    return (uint32_t) counter_get(&pool->n_free_clones);
+}
+
+uint64_t
+pkt_pool_n_empty(const struct pkt_pool *pool)
+{
+    return counter_get(&pool->n_empty);
+}
+
+uint32_t
+pkt_copy_out(const struct pkt *p, uint8_t *to)
+{
+    struct iovec iov[3];
+    uint8_t tag[4];
+    int n = pkt_gather(p, iov, tag);
+    uint32_t len = 0;
+
+    for (int i = 0; i < n; i++) {
+        memcpy(to + len, iov[i].iov_base, iov[i].iov_len);
+        len += (uint32_t) iov[i].iov_len;
+    }
+    return len;
+}

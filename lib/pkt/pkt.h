@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Frame buffers.  One fixed pool per datapath: a provider takes a descriptor
+ * with a buffer to receive into, the datapath queues it, a provider sends it,
+ * and the last reference gives the buffer back.  A flooded frame is not
+ * copied: each further egress queue gets a clone, a descriptor without a
+ * buffer that refers to its owner's.  The frame stays as it came in; a
+ * VLAN tag that egress adds, or takes away, is a note in the descriptor that
+ * the sending provider carries out (pkt_gather, pkt_copy_out).
+ *
+ * Everything here belongs to the one thread that runs the datapath, except
+ * pkt_pool_create/destroy and the counters.  Nothing allocates after create.
+ */
+#ifndef PKT_PKT_H
+#define PKT_PKT_H
+
+#include "base/counter.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* Frames handled together, and the most of a queue that leaves in a turn. */
+#define PKT_BATCH 32
+/* Room before a received frame, octets. */
+#define PKT_HEADROOM 64
+/* Shortest Ethernet frame without FCS; shorter ones are padded on sending. */
+#define PKT_MIN_LEN 60
+/* No ingress port / priority group: charged to no one. */
+#define PKT_NO_PORT UINT16_MAX
+
+struct pkt_pool;
+
+struct pkt {
+    struct pkt *next;      /* link in a queue, or in a free list */
+    uint8_t *data;         /* first octet of the frame (destination MAC) */
+    struct pkt *owner;     /* has the buffer and the charge; itself, mostly */
+    struct pkt_pool *pool; /* where it goes back to */
+    uint32_t len;          /* octets of the frame as received, without FCS */
+    uint32_t charge_bytes; /* owner: what the ingress group was charged */
+    uint16_t n_refs;       /* owner: descriptors that use the buffer */
+    uint16_t in_port;      /* ingress slot; PKT_NO_PORT: made by the switch */
+    uint16_t vid;          /* VLAN that it travels in; 0: none */
+    uint8_t prio;          /* priority 0..7 given at ingress */
+    uint8_t pg;            /* ingress priority group 0..7 it is charged to */
+    uint8_t tx_skip;       /* octets after the MACs left out when sent: 0, 4 */
+    bool tx_tag;           /* whether a tag is put in after the MACs */
+    uint16_t tx_tpid;      /* its TPID, e.g. 0x8100 */
+    uint16_t tx_tci;       /* its TCI: PCP, DEI, VID */
+    bool is_clone;         /* a descriptor without a buffer of its own */
+} __attribute__((aligned(64)));
+
+/* n_buffers buffers of frame_bytes (largest frame; headroom is added), and
+ * n_clones descriptors for the further copies of flooded frames.  Null when
+ * memory is short.  Control thread. */
+struct pkt_pool *pkt_pool_create(uint32_t n_buffers, uint32_t n_clones,
+                                 uint32_t frame_bytes);
+void pkt_pool_destroy(struct pkt_pool *);
+
+/* A descriptor with a buffer, n_refs 1, data after the headroom, len 0,
+ * in_port PKT_NO_PORT, no tag note; null (and counted) when none is free. */
+struct pkt *pkt_alloc(struct pkt_pool *);
+
+/* One more reference to p's frame, for one more egress queue; null (and
+ * counted) when no clone is free.  Copies len, vid, prio and the tag note. */
+struct pkt *pkt_clone(struct pkt *p);
+
+/* Gives one reference back.  True when it was the last one of the owner's
+ * buffer: the caller releases the ingress charge BEFORE this call and asks
+ * with pkt_is_last(). */
+void pkt_free(struct pkt *p);
+
+static inline bool
+pkt_is_last(const struct pkt *p)
+{
+    return p->owner->n_refs == 1;
+}
+
+/* Any thread. */
+uint32_t pkt_pool_n_buffers(const struct pkt_pool *);
+uint32_t pkt_pool_n_clones(const struct pkt_pool *);
+uint32_t pkt_pool_frame_bytes(const struct pkt_pool *);
+uint32_t pkt_pool_n_free(const struct pkt_pool *);
+uint32_t pkt_pool_n_free_clones(const struct pkt_pool *);
+/* Allocations that found nothing free (buffers, clones). */
+uint64_t pkt_pool_n_empty(const struct pkt_pool *);
+
+/* Octets that p has on the wire, before padding: len - tx_skip + tag. */
+static inline uint32_t
+pkt_tx_len(const struct pkt *p)
+{
+    return p->len - p->tx_skip + (p->tx_tag ? 4u : 0u);
+}
+
+/* Fills iov with what is to be sent, in order, without copying; `tag` is
+ * scratch of 4 octets that must live as long as iov.  Returns how many
+ * entries (1 to 3).  p->len >= 14. */
+static inline int
+pkt_gather(const struct pkt *p, struct iovec iov[3], uint8_t tag[4])
+{
+    uint32_t from = 12u + p->tx_skip;
+    int n = 0;
+
+    if (!p->tx_tag && !p->tx_skip) {
+        iov[0] = (struct iovec){p->data, p->len};
+        return 1;
+    }
+    iov[n++] = (struct iovec){p->data, 12};
+    if (p->tx_tag) {
+        tag[0] = (uint8_t) (p->tx_tpid >> 8);
+        tag[1] = (uint8_t) p->tx_tpid;
+        tag[2] = (uint8_t) (p->tx_tci >> 8);
+        tag[3] = (uint8_t) p->tx_tci;
+        iov[n++] = (struct iovec){tag, 4};
+    }
+    iov[n++] = (struct iovec){p->data + from, p->len - from};
+    return n;
+}
+
+/* Copies what is to be sent to `to`, which has room for pkt_tx_len(p).
+ * Returns its length.  No padding. */
+uint32_t pkt_copy_out(const struct pkt *p, uint8_t *to);
+
+#endif

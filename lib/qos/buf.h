@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ingress buffer accounting: pfc-semantics section 5, after the priority
+ * groups of SAI and mlxsw.  A group is charged for every frame that it holds,
+ * in order: its reserved bytes, the shared pool up to its limit, and, when it
+ * is lossless, its headroom; release goes backwards.  From that its XOFF/XON
+ * state follows.  Pure: numbers in, verdicts out.  Datapath thread; the
+ * counters may be read by any.
+ */
+#ifndef QOS_BUF_H
+#define QOS_BUF_H
+
+#include "base/counter.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One memory per bridge: what is left of it after reserves and headrooms. */
+struct buf_pool {
+    uint64_t shared_bytes;    /* size of the shared part; configuration */
+    counter_t shared_used;    /* bytes charged to it */
+    counter_t shared_peak;    /* most that was ever charged */
+    uint64_t hdrm_pool_bytes; /* size of a shared headroom pool; 0: none */
+    counter_t hdrm_pool_used; /* bytes of headroom in use through it */
+    /* Frame buffers are a second resource beside bytes: small frames use up
+     * buffers before they use up bytes. */
+    uint32_t low_buffers; /* at or below so many free: see buf_admit */
+};
+
+struct buf_group_conf {
+    uint64_t reserved_bytes;   /* the group's own */
+    uint64_t limit_bytes;      /* static limit of shared usage: XOFF */
+    int8_t alpha;              /* dynamic limit 2^alpha x free shared, -7..3;
+                                  BUF_ALPHA_NONE: the static one holds */
+    uint64_t xon_bytes;        /* XON at or below so much ... */
+    uint64_t xon_offset_bytes; /* ... or limit minus this, if that is more */
+    uint64_t headroom_bytes;   /* what may still arrive after XOFF */
+    bool lossless;             /* sends XOFF, has headroom */
+};
+#define BUF_ALPHA_NONE INT8_MIN
+
+enum buf_verdict {
+    BUF_OK,                /* charged */
+    BUF_INGRESS_LIMIT,     /* lossy group at its limit: not charged */
+    BUF_HEADROOM_EXCEEDED, /* lossless group, headroom full: a violation */
+};
+
+struct buf_group {
+    struct buf_group_conf conf; /* as configured; changed by buf_group_set */
+    counter_t reserved_used;    /* bytes charged, by where */
+    counter_t shared_used;
+    counter_t headroom_used;
+    counter_t n_held;         /* frames charged now */
+    counter_t peak;           /* most bytes ever held */
+    counter_t headroom_peak;  /* most headroom ever used */
+    counter_t n_admitted;     /* frames charged, ever */
+    counter_t admitted_bytes; /* and their bytes */
+    bool xoff;                /* state: the peer is to be paused */
+};
+
+/* Charges a frame of `bytes` to g.  free_buffers is how many frame buffers
+ * the pool still has: at or below pool->low_buffers a lossy frame is refused
+ * and a lossless group goes to XOFF, so that headroom finds buffers too. */
+enum buf_verdict buf_admit(struct buf_pool *, struct buf_group *,
+                           uint32_t bytes, uint32_t free_buffers);
+
+/* Gives the charge back. */
+void buf_release(struct buf_pool *, struct buf_group *, uint32_t bytes,
+                 uint32_t free_buffers);
+
+/* Takes over a new configuration under traffic: what is charged stays charged
+ * where it is; new limits apply to the next frame; re-evaluates XOFF. */
+void buf_group_set(struct buf_pool *, struct buf_group *,
+                   const struct buf_group_conf *);
+
+/* Re-evaluates xoff without a frame (limits or the shared pool changed).
+ * Returns the state. */
+bool buf_group_update(const struct buf_pool *, struct buf_group *,
+                      uint32_t free_buffers);
+
+/* The limit of shared usage that holds at this moment. */
+uint64_t buf_group_limit(const struct buf_pool *, const struct buf_group *);
+
+static inline uint64_t
+buf_group_held(const struct buf_group *g)
+{
+    return counter_get(&g->reserved_used) + counter_get(&g->shared_used) +
+           counter_get(&g->headroom_used);
+}
+
+#endif

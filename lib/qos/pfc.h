@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pause state of one port, both directions: IEEE 802.1Q clause 36,
+ * pfc-semantics sections 2, 3 and 8.  Pure: is told the time, makes no frames
+ * itself but says which are due.  Datapath thread; counters read by any.
+ */
+#ifndef QOS_PFC_H
+#define QOS_PFC_H
+
+#include "base/counter.h"
+#include "wire/macctl.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PFC_QUANTA_DEFAULT 65535
+#define PFC_REFRESH_MIN_NS UINT64_C(50000)
+
+struct pfc_conf {
+    uint64_t rate_bps; /* for the length of a quantum; > 0 */
+    uint16_t quanta;   /* pause time that is sent, 1..65535 */
+    uint8_t enabled;   /* PFC-enabled priorities: what is sent */
+    uint8_t honoured;  /* priorities obeyed: `enabled`, or all (asymmetric) */
+    bool pause_rx;     /* obey 802.3x PAUSE; only while enabled == 0 */
+    bool pause_tx;     /* send it; only while enabled == 0 */
+};
+
+struct pfc_counters {
+    counter_t rx_pfc[N_PRIO];        /* PFC frames received with e[p] = 1 */
+    counter_t tx_pfc[N_PRIO];        /* PFC frames sent with e[p] = 1 */
+    counter_t rx_xoff[N_PRIO];       /* of rx_pfc: with time > 0 */
+    counter_t tx_xoff[N_PRIO];       /* of tx_pfc: with time > 0 */
+    counter_t rx_pauses[N_PRIO];     /* running -> paused transitions */
+    counter_t tx_pauses[N_PRIO];     /* XON -> XOFF transitions of ours */
+    counter_t rx_paused_ns[N_PRIO];  /* finished pauses received, total */
+    counter_t tx_paused_ns[N_PRIO];  /* finished pauses sent, total */
+    counter_t rx_longest_ns[N_PRIO]; /* longest finished pause received */
+    counter_t rx_frames;             /* PFC frames received, each once */
+    counter_t tx_frames;             /* PFC frames sent, each once */
+    counter_t rx_pause;              /* PAUSE frames received */
+    counter_t tx_pause;              /* PAUSE frames sent */
+    counter_t rx_not_enabled;        /* PFC frames with e[p]=1 for a p not
+                                        honoured: counted, without effect */
+    counter_t rx_malformed;          /* malformed MAC control */
+    counter_t rx_unsupported;        /* MAC control of other opcodes */
+};
+
+struct pfc {
+    struct pfc_conf conf; /* as configured; changed by pfc_set */
+    /* Received: */
+    uint8_t paused;            /* bit p: p is paused by the peer */
+    uint64_t until_ns[N_PRIO]; /* until when, while paused */
+    uint64_t since_ns[N_PRIO]; /* since when, while paused */
+    /* Sent: */
+    uint8_t asserted;             /* bit p: the peer was told to stop p */
+    bool pause_asserted;          /* the same for 802.3x PAUSE */
+    uint64_t sent_ns;             /* when the last frame with XOFF went */
+    uint64_t asserted_ns[N_PRIO]; /* since when, while asserted */
+    struct pfc_counters n;        /* what happened */
+};
+
+void pfc_init(struct pfc *, const struct pfc_conf *);
+
+/* New configuration.  Priorities no longer honoured resume at once; those no
+ * longer enabled get an XON at the next pfc_tx_poll. */
+void pfc_set(struct pfc *, const struct pfc_conf *, uint64_t now_ns);
+
+/* A MAC control frame arrived.  Counts it, and changes `paused`. */
+void pfc_rx(struct pfc *, const struct macctl *, uint64_t now_ns);
+
+/* Ends the pauses that have run out.  Returns the mask of paused priorities.
+ */
+uint8_t pfc_rx_expire(struct pfc *, uint64_t now_ns);
+
+/* When the next pause runs out; CLOCK_NEVER if nothing is paused. */
+uint64_t pfc_rx_deadline(const struct pfc *);
+
+/* What has to be sent now, given which priorities have a group in XOFF (PFC:
+ * bits outside `enabled` are ignored; PAUSE: any bit).  True when a frame is
+ * due: written to `frame`, MACCTL_LEN octets, source `src`.  The state
+ * changes only with pfc_tx_done(), which the caller calls once the provider
+ * took the frame; till then the same frame stays due. */
+bool pfc_tx_poll(const struct pfc *, uint8_t xoff, uint64_t now_ns,
+                 const uint8_t src[6], uint8_t frame[MACCTL_LEN]);
+void pfc_tx_done(struct pfc *, uint8_t xoff, uint64_t now_ns);
+
+/* When the next refresh is due; CLOCK_NEVER if nothing is asserted. */
+uint64_t pfc_tx_deadline(const struct pfc *);
+
+#endif
