@@ -6,11 +6,13 @@
 #ifndef WIRE_MACCTL_H
 #define WIRE_MACCTL_H
 
+#include "wire/eth.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define MACCTL_ETHERTYPE    0x8808
+#define MACCTL_ETHERTYPE    ETH_T_MACCTL
 #define MACCTL_OP_PAUSE     0x0001
 #define MACCTL_OP_PFC       0x0101
 #define MACCTL_LEN          60  /* octets that we send, without FCS */
@@ -34,6 +36,28 @@ struct macctl {
     uint16_t time[N_PRIO]; /* PFC: quanta per priority; PAUSE: time[0] */
     uint8_t src[6];        /* source MAC, any value */
 };
+
+static inline uint16_t
+macctl_type_at(const uint8_t *frame, size_t ofs)
+{
+    return (uint16_t) ((frame[ofs] << 8) | frame[ofs + 1]);
+}
+
+/* Whether a frame of n >= 14 octets needs macctl_decode() at all: the test
+ * that a datapath makes for every frame.  Never false for MAC control; true
+ * for others only when they have two tags. */
+static inline bool
+macctl_suspect(const uint8_t *frame, size_t n)
+{
+    uint16_t type = macctl_type_at(frame, 12);
+
+    if ((type == ETH_T_VLAN || type == ETH_T_SVLAN) && n >= 18) {
+        type = macctl_type_at(frame, 16);
+        if (type == ETH_T_VLAN || type == ETH_T_SVLAN)
+            return true;
+    }
+    return type == MACCTL_ETHERTYPE;
+}
 
 /* Decodes a frame (n octets without FCS).  MACCTL_NONE for one whose
  * EtherType, looked for behind up to two VLAN tags too, is not 0x8808; a frame
