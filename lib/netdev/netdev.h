@@ -128,5 +128,14 @@ struct netdev_mem_load {
 void netdev_mem_set_load(struct netdev *, const struct netdev_mem_load *);
 /* Test: tx takes at most n frames a call from now on (UINT32_MAX: all). */
 void netdev_mem_set_tx_limit(struct netdev *, uint32_t n);
+/* A frame that this port sends also takes the time that its octets need at
+ * rate_bps (0, as at first: none).  The line is not held meanwhile: egress is
+ * shaped by the datapath. */
+void netdev_mem_set_line_rate(struct netdev *, uint64_t rate_bps);
+/* Test: as if the interface went down: tx says so, nothing is received and
+ * what arrives is lost (rx_ring_drops). */
+void netdev_mem_set_down(struct netdev *, bool down);
+/* Frames that lie in the receive queue, due or not. */
+uint32_t netdev_mem_n_queued(const struct netdev *);
 
 #endif
