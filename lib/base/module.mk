@@ -18,3 +18,8 @@ check_PROGRAMS += tests/unit/test_ring
 TESTS += tests/unit/test_ring
 tests_unit_test_ring_SOURCES = tests/unit/test_ring.c
 tests_unit_test_ring_LDADD = lib/base/libbase.a $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_base
+TESTS += tests/unit/test_base
+tests_unit_test_base_SOURCES = tests/unit/test_base.c
+tests_unit_test_base_LDADD = lib/base/libbase.a $(UNIT_LIBS)
