@@ -50,19 +50,20 @@ struct mem_queue {
 };
 
 struct mem {
-    struct netdev dev;           /* first: what others see */
-    struct pkt_pool *pool;       /* buffers to receive into */
-    uint32_t frame_bytes;        /* largest frame of the pool */
-    struct mem *peer;            /* other end; null: none */
-    uint64_t now_ns;             /* virtual time */
-    uint64_t delay_ns;           /* of the cable to the peer */
-    uint64_t line_rate_bps;      /* see netdev_mem_set_line_rate */
-    uint32_t tx_limit;           /* frames per tx call */
-    bool down;                   /* see netdev_mem_set_down */
-    struct mem_queue in;         /* arriving */
-    struct mem_queue out;        /* sent, while there is no peer */
-    struct netdev_mem_load load; /* n 0: off */
-    uint32_t load_next;          /* next template */
+    struct netdev dev;             /* first: what others see */
+    struct pkt_pool *pool;         /* buffers to receive into */
+    uint32_t frame_bytes;          /* largest frame of the pool */
+    struct mem *peer;              /* other end; null: none */
+    uint64_t now_ns;               /* virtual time */
+    uint64_t delay_ns;             /* of the cable to the peer */
+    uint64_t line_rate_bps;        /* see netdev_mem_set_line_rate */
+    uint32_t tx_limit;             /* frames per tx call */
+    bool down;                     /* see netdev_mem_set_down */
+    struct mem_queue in;           /* arriving */
+    struct mem_queue out;          /* sent, while there is no peer */
+    struct netdev_mem_load load;   /* n 0: off */
+    uint32_t load_next;            /* next template */
+    struct netdev_mem_watch watch; /* fn null: none */
 };
 
 static struct mem *
@@ -153,6 +154,7 @@ queue_push(struct mem_queue *q, uint32_t len, uint64_t due_ns)
     const uint8_t *frame = slot_bytes(q, q->tail);
     struct mem_slot *s = slot_at(q, q->tail);
 
+    /* What a test injects comes at once, maybe behind what is on its way. */
     if (due_ns < q->last_due_ns)
         due_ns = q->last_due_ns;
     q->last_due_ns = due_ns;
@@ -331,43 +333,61 @@ mem_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
     return n;
 }
 
-/* Copies a frame, padded, into a queue; false when that is full. */
-static bool
-queue_put_pkt(struct mem_queue *q, const struct pkt *p, uint64_t due_ns,
-              uint64_t line_rate_bps)
+/* Writes a frame, padded, where the next one of q goes; its length, or 0 when
+ * q is full. */
+static uint32_t
+queue_write(struct mem_queue *q, const struct pkt *p)
 {
     uint8_t *to = queue_room(q);
     uint32_t len = pkt_tx_len(p);
 
     if (!to || len > q->stride)
-        return false;
-    len = pkt_copy_out(p, to);
+        return 0;
+    pkt_copy_out(p, to);
     if (len < PKT_MIN_LEN) {
         memset(to + len, 0, PKT_MIN_LEN - len);
         len = PKT_MIN_LEN;
     }
-    if (line_rate_bps)
-        due_ns += len * UINT64_C(8000000000) / line_rate_bps;
+    return len;
+}
+
+static void
+tx_to_peer(struct mem *m, const struct pkt *p)
+{
+    struct mem *to = m->peer;
+    struct mem_queue *q = &to->in;
+    uint64_t due_ns = m->now_ns + m->delay_ns;
+    uint32_t len = to->down ? 0 : queue_write(q, p);
+
+    if (!len) {
+        counter_add(&to->dev.stats.rx_ring_drops, 1);
+        return;
+    }
+    if (m->line_rate_bps)
+        due_ns += len * UINT64_C(8000000000) / m->line_rate_bps;
+    if (due_ns < q->last_due_ns)
+        due_ns = q->last_due_ns; /* a wire keeps order */
+    if (m->watch.fn &&
+        !m->watch.fn(m->watch.arg, slot_bytes(q, q->tail), len, due_ns))
+        return;
     queue_push(q, len, due_ns);
-    return true;
+    note_peak(to);
 }
 
 static void
 tx_one(struct mem *m, const struct pkt *p)
 {
-    struct mem *to = m->peer;
+    uint32_t len;
 
-    if (!to) {
-        if (!queue_put_pkt(&m->out, p, m->now_ns, 0))
-            counter_add(&m->dev.stats.tx_queue_drops, 1);
+    if (m->peer) {
+        tx_to_peer(m, p);
         return;
     }
-    if (to->down || !queue_put_pkt(&to->in, p, m->now_ns + m->delay_ns,
-                                   m->line_rate_bps)) {
-        counter_add(&to->dev.stats.rx_ring_drops, 1);
-        return;
-    }
-    note_peak(to);
+    len = queue_write(&m->out, p);
+    if (len)
+        queue_push(&m->out, len, m->now_ns);
+    else
+        counter_add(&m->dev.stats.tx_queue_drops, 1);
 }
 
 static enum netdev_tx
@@ -534,6 +554,14 @@ void
 netdev_mem_set_down(struct netdev *dev, bool down)
 {
     mem_of(dev)->down = down;
+}
+
+void
+netdev_mem_set_watch(struct netdev *dev, const struct netdev_mem_watch *watch)
+{
+    struct mem *m = mem_of(dev);
+
+    m->watch = watch ? *watch : (struct netdev_mem_watch){0};
 }
 
 uint32_t

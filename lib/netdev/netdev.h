@@ -135,6 +135,13 @@ void netdev_mem_set_line_rate(struct netdev *, uint64_t rate_bps);
 /* Test: as if the interface went down: tx says so, nothing is received and
  * what arrives is lost (rx_ring_drops). */
 void netdev_mem_set_down(struct netdev *, bool down);
+/* Test: is shown every frame that the port sends to its peer, and when it is
+ * due there; where it answers false the frame is lost on the wire. */
+struct netdev_mem_watch {
+    bool (*fn)(void *arg, const uint8_t *frame, uint32_t len, uint64_t due_ns);
+    void *arg; /* handed to fn */
+};
+void netdev_mem_set_watch(struct netdev *, const struct netdev_mem_watch *);
 /* Frames that lie in the receive queue, due or not. */
 uint32_t netdev_mem_n_queued(const struct netdev *);
 

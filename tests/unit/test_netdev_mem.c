@@ -324,6 +324,43 @@ Test(netdev_mem, port_that_is_down_neither_sends_nor_receives)
     pkt_free(p);
 }
 
+struct seen {
+    uint64_t due_ns; /* of the last frame */
+    uint32_t n;      /* frames shown */
+};
+
+static bool
+lose_odd_frames(void *arg, const uint8_t *frame, uint32_t len, uint64_t due_ns)
+{
+    struct seen *seen = arg;
+
+    cr_assert_eq(len, 64);
+    seen->n++;
+    seen->due_ns = due_ns;
+    return frame[20] % 2 == 0;
+}
+
+Test(netdev_mem, watch_sees_what_is_sent_and_may_lose_it)
+{
+    struct seen seen = {0};
+    struct netdev_mem_watch watch = {lose_odd_frames, &seen};
+    uint8_t numbers[PKT_BATCH];
+
+    netdev_mem_connect(a, b, 100, 0);
+    netdev_mem_set_watch(a, &watch);
+    set_now(11);
+    for (uint8_t i = 0; i < 4; i++)
+        send_one(a, i, 64, 0x0800);
+    cr_assert_eq(seen.n, 4);
+    cr_assert_eq(seen.due_ns, 111);
+    set_now(111);
+    cr_assert_eq(recv_numbers(b, numbers, PKT_BATCH), 2);
+    cr_assert_eq(numbers[1], 2);
+    netdev_mem_set_watch(a, NULL);
+    send_one(a, 5, 64, 0x0800);
+    cr_assert_eq(seen.n, 4);
+}
+
 Test(netdev_mem, empty_pool_stops_receiving_and_loses_nothing)
 {
     struct pkt_pool *small = pkt_pool_create(3, 0, 1522);
