@@ -129,6 +129,8 @@ uint32_t dp_blocked_ports(const struct dp *, uint16_t slots[], uint32_t max);
 
 /* Control: takes the oldest event; false when there is none. */
 bool dp_event_get(struct dp *, struct dp_event *);
+/* dp: whether there is an event to take: the thread wakes the taker then. */
+bool dp_event_pending(const struct dp *);
 /* Any: events that did not fit. */
 uint64_t dp_events_lost(const struct dp *);
 
