@@ -1,1 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
+#
+# Benchmarks: `make bench` builds and runs them side by side with their peers
+# (as root); `make bench-programs` only builds.  None of them is a test.
+bench_programs += tests/bench/veth_gen
+tests_bench_veth_gen_SOURCES = tests/bench/veth_gen.c
+tests_bench_veth_gen_LDADD = lib/wire/libwire.a lib/base/libbase.a
+EXTRA_DIST += tests/bench/forward.py
+
+EXTRA_PROGRAMS += $(bench_programs)
+CLEANFILES += $(bench_programs)
+.PHONY: bench bench-programs
+bench-programs: $(bench_programs)
+bench: all bench-programs
+	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
+		python3 $(top_srcdir)/tests/bench/forward.py
