@@ -5,7 +5,7 @@
 bench_programs += tests/bench/veth_gen
 tests_bench_veth_gen_SOURCES = tests/bench/veth_gen.c
 tests_bench_veth_gen_LDADD = lib/wire/libwire.a lib/base/libbase.a
-EXTRA_DIST += tests/bench/forward.py
+EXTRA_DIST += tests/bench/forward.py tests/bench/peers.py tests/bench/tcp.py
 
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)
@@ -14,3 +14,5 @@ bench-programs: $(bench_programs)
 bench: all bench-programs
 	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
 		python3 $(top_srcdir)/tests/bench/forward.py
+	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
+		python3 $(top_srcdir)/tests/bench/tcp.py
