@@ -12,6 +12,7 @@
 
 #include "base/counter.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,7 +22,7 @@ struct buf_pool {
     counter_t shared_used;    /* bytes charged to it */
     counter_t shared_peak;    /* most that was ever charged */
     uint64_t hdrm_pool_bytes; /* size of a shared headroom pool; 0: none */
-    counter_t hdrm_pool_used; /* bytes of headroom in use through it */
+    counter_t hdrm_pool_used; /* headroom in use, all groups together */
     /* Frame buffers are a second resource beside bytes: small frames use up
      * buffers before they use up bytes. */
     uint32_t low_buffers; /* at or below so many free: see buf_admit */
@@ -33,7 +34,8 @@ struct buf_group_conf {
     int8_t alpha;              /* dynamic limit 2^alpha x free shared, -7..3;
                                   BUF_ALPHA_NONE: the static one holds */
     uint64_t xon_bytes;        /* XON at or below so much ... */
-    uint64_t xon_offset_bytes; /* ... or limit minus this, if that is more */
+    uint64_t xon_offset_bytes; /* ... or limit minus this, if that is more;
+                                  0: only xon_bytes counts */
     uint64_t headroom_bytes;   /* what may still arrive after XOFF */
     bool lossless;             /* sends XOFF, has headroom */
 };
@@ -58,28 +60,20 @@ struct buf_group {
     bool xoff;                /* state: the peer is to be paused */
 };
 
-/* Charges a frame of `bytes` to g.  free_buffers is how many frame buffers
- * the pool still has: at or below pool->low_buffers a lossy frame is refused
- * and a lossless group goes to XOFF, so that headroom finds buffers too. */
-enum buf_verdict buf_admit(struct buf_pool *, struct buf_group *,
-                           uint32_t bytes, uint32_t free_buffers);
-
-/* Gives the charge back. */
-void buf_release(struct buf_pool *, struct buf_group *, uint32_t bytes,
-                 uint32_t free_buffers);
-
-/* Takes over a new configuration under traffic: what is charged stays charged
- * where it is; new limits apply to the next frame; re-evaluates XOFF. */
-void buf_group_set(struct buf_pool *, struct buf_group *,
-                   const struct buf_group_conf *);
-
-/* Re-evaluates xoff without a frame (limits or the shared pool changed).
- * Returns the state. */
-bool buf_group_update(const struct buf_pool *, struct buf_group *,
-                      uint32_t free_buffers);
-
 /* The limit of shared usage that holds at this moment. */
-uint64_t buf_group_limit(const struct buf_pool *, const struct buf_group *);
+static inline uint64_t
+buf_group_limit(const struct buf_pool *pool, const struct buf_group *g)
+{
+    int alpha = g->conf.alpha;
+    uint64_t free;
+
+    if (__builtin_expect(alpha == BUF_ALPHA_NONE, 1))
+        return g->conf.limit_bytes;
+    free = pool->shared_bytes > pool->shared_used
+               ? pool->shared_bytes - pool->shared_used
+               : 0;
+    return alpha >= 0 ? free << alpha : free >> -alpha;
+}
 
 static inline uint64_t
 buf_group_held(const struct buf_group *g)
@@ -87,5 +81,91 @@ buf_group_held(const struct buf_group *g)
     return counter_get(&g->reserved_used) + counter_get(&g->shared_used) +
            counter_get(&g->headroom_used);
 }
+
+/* The general cases of buf_admit and buf_release; call those. */
+enum buf_verdict buf_admit_slow(struct buf_pool *, struct buf_group *,
+                                uint32_t bytes, uint32_t free_buffers);
+void buf_release_slow(struct buf_pool *, struct buf_group *, uint32_t bytes,
+                      uint32_t free_buffers);
+
+/* What every admission counts, after the charge. */
+static inline void
+buf_count_admitted(struct buf_group *g, uint32_t bytes)
+{
+    uint64_t held = buf_group_held(g);
+
+    counter_add(&g->n_held, 1);
+    counter_add(&g->n_admitted, 1);
+    counter_add(&g->admitted_bytes, bytes);
+    if (held > g->peak)
+        counter_set(&g->peak, held);
+}
+
+/* Charges a frame of `bytes` to g.  A frame may lie across the reserved and
+ * the shared part, and the last one that is let in may take the shared part
+ * past its limit; headroom is never passed.  free_buffers is how many frame
+ * buffers the pool still has: at or below pool->low_buffers a lossy frame is
+ * refused and a lossless group goes to XOFF, so that headroom finds buffers
+ * too.  Inline: the case without trouble, made for every frame. */
+static inline enum buf_verdict
+buf_admit(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
+          uint32_t free_buffers)
+{
+    uint64_t reserved = g->reserved_used + bytes;
+
+    if (__builtin_expect(free_buffers <= pool->low_buffers, 0))
+        return buf_admit_slow(pool, g, bytes, free_buffers);
+    if (reserved <= g->conf.reserved_bytes) {
+        counter_set(&g->reserved_used, reserved);
+    } else {
+        uint64_t shared = g->shared_used + bytes;
+
+        if (g->reserved_used < g->conf.reserved_bytes ||
+            shared >= buf_group_limit(pool, g) ||
+            pool->shared_used >= pool->shared_bytes)
+            return buf_admit_slow(pool, g, bytes, free_buffers);
+        counter_set(&g->shared_used, shared);
+        counter_add(&pool->shared_used, bytes);
+        if (pool->shared_used > pool->shared_peak)
+            counter_set(&pool->shared_peak, pool->shared_used);
+        if (g->conf.alpha != BUF_ALPHA_NONE && g->conf.lossless &&
+            shared >= buf_group_limit(pool, g))
+            g->xoff = true;
+    }
+    buf_count_admitted(g, bytes);
+    return BUF_OK;
+}
+
+/* Gives the charge back. */
+static inline void
+buf_release(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
+            uint32_t free_buffers)
+{
+    if (g->xoff || g->headroom_used > 0 ||
+        (g->shared_used > 0 && g->shared_used < bytes)) {
+        buf_release_slow(pool, g, bytes, free_buffers);
+        return;
+    }
+    assert(g->n_held > 0);
+    counter_add(&g->n_held, (uint64_t) -1);
+    if (g->shared_used > 0) {
+        assert(pool->shared_used >= bytes);
+        counter_set(&g->shared_used, g->shared_used - bytes);
+        counter_set(&pool->shared_used, pool->shared_used - bytes);
+    } else {
+        assert(g->reserved_used >= bytes);
+        counter_set(&g->reserved_used, g->reserved_used - bytes);
+    }
+}
+
+/* Takes over a new configuration under traffic: what is charged stays charged
+ * where it is; new limits apply to the next frame; re-evaluates XOFF. */
+void buf_group_set(struct buf_pool *, struct buf_group *,
+                   const struct buf_group_conf *);
+
+/* Re-evaluates xoff without a frame (limits or the shared pool changed).
+ * Returns the state.  A group that holds nothing is never in XOFF. */
+bool buf_group_update(const struct buf_pool *, struct buf_group *,
+                      uint32_t free_buffers);
 
 #endif

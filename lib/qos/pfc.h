@@ -21,7 +21,8 @@ struct pfc_conf {
     uint16_t quanta;   /* pause time that is sent, 1..65535 */
     uint8_t enabled;   /* PFC-enabled priorities: what is sent */
     uint8_t honoured;  /* priorities obeyed: `enabled`, or all (asymmetric) */
-    bool pause_rx;     /* obey 802.3x PAUSE; only while enabled == 0 */
+    bool pause_rx;     /* obey 802.3x PAUSE (then no PFC is obeyed); only
+                          while enabled == 0 */
     bool pause_tx;     /* send it; only while enabled == 0 */
 };
 
@@ -32,7 +33,9 @@ struct pfc_counters {
     counter_t tx_xoff[N_PRIO];       /* of tx_pfc: with time > 0 */
     counter_t rx_pauses[N_PRIO];     /* running -> paused transitions */
     counter_t tx_pauses[N_PRIO];     /* XON -> XOFF transitions of ours */
-    counter_t rx_paused_ns[N_PRIO];  /* finished pauses received, total */
+    counter_t rx_paused_ns[N_PRIO];  /* finished pauses received, total; one
+                                        that ran out counts to its end, not
+                                        to when that was noticed */
     counter_t tx_paused_ns[N_PRIO];  /* finished pauses sent, total */
     counter_t rx_longest_ns[N_PRIO]; /* longest finished pause received */
     counter_t rx_frames;             /* PFC frames received, each once */
@@ -54,6 +57,8 @@ struct pfc {
     /* Sent: */
     uint8_t asserted;             /* bit p: the peer was told to stop p */
     bool pause_asserted;          /* the same for 802.3x PAUSE */
+    bool resend;                  /* quantum changed: refresh at once */
+    uint64_t refresh_ns;          /* from one frame with XOFF to the next */
     uint64_t sent_ns;             /* when the last frame with XOFF went */
     uint64_t asserted_ns[N_PRIO]; /* since when, while asserted */
     struct pfc_counters n;        /* what happened */
@@ -62,29 +67,53 @@ struct pfc {
 void pfc_init(struct pfc *, const struct pfc_conf *);
 
 /* New configuration.  Priorities no longer honoured resume at once; those no
- * longer enabled get an XON at the next pfc_tx_poll. */
+ * longer enabled get an XON at the next pfc_tx_poll, and so does a PAUSE that
+ * is sent no more.  When the rate or the pause time changes, what is asserted
+ * is sent again at once; pauses received keep the end that they had. */
 void pfc_set(struct pfc *, const struct pfc_conf *, uint64_t now_ns);
 
 /* A MAC control frame arrived.  Counts it, and changes `paused`. */
 void pfc_rx(struct pfc *, const struct macctl *, uint64_t now_ns);
 
-/* Ends the pauses that have run out.  Returns the mask of paused priorities.
- */
-uint8_t pfc_rx_expire(struct pfc *, uint64_t now_ns);
+/* Use pfc_rx_expire(). */
+uint8_t pfc_rx_expire_slow(struct pfc *, uint64_t now_ns);
+
+/* Ends the pauses that have run out (now >= until).  Returns the mask of
+ * paused priorities. */
+static inline uint8_t
+pfc_rx_expire(struct pfc *pfc, uint64_t now_ns)
+{
+    return pfc->paused ? pfc_rx_expire_slow(pfc, now_ns) : 0;
+}
 
 /* When the next pause runs out; CLOCK_NEVER if nothing is paused. */
 uint64_t pfc_rx_deadline(const struct pfc *);
+
+/* Use pfc_tx_poll(). */
+bool pfc_tx_poll_slow(const struct pfc *, uint8_t xoff, uint64_t now_ns,
+                      const uint8_t src[6], uint8_t frame[MACCTL_LEN]);
 
 /* What has to be sent now, given which priorities have a group in XOFF (PFC:
  * bits outside `enabled` are ignored; PAUSE: any bit).  True when a frame is
  * due: written to `frame`, MACCTL_LEN octets, source `src`.  The state
  * changes only with pfc_tx_done(), which the caller calls once the provider
- * took the frame; till then the same frame stays due. */
-bool pfc_tx_poll(const struct pfc *, uint8_t xoff, uint64_t now_ns,
-                 const uint8_t src[6], uint8_t frame[MACCTL_LEN]);
+ * took the frame; till then the same frame stays due.  A PFC frame says how
+ * things are with every priority that is, or till now was, in XOFF: one that
+ * got lost is made good by the next.  After a change between PFC and PAUSE
+ * two frames may be due, one after the other. */
+static inline bool
+pfc_tx_poll(const struct pfc *pfc, uint8_t xoff, uint64_t now_ns,
+            const uint8_t src[6], uint8_t frame[MACCTL_LEN])
+{
+    if (!(xoff | pfc->asserted | pfc->pause_asserted))
+        return false;
+    return pfc_tx_poll_slow(pfc, xoff, now_ns, src, frame);
+}
+
 void pfc_tx_done(struct pfc *, uint8_t xoff, uint64_t now_ns);
 
-/* When the next refresh is due; CLOCK_NEVER if nothing is asserted. */
+/* When the next refresh, or an XON that is overdue, is due; CLOCK_NEVER if
+ * nothing is asserted. */
 uint64_t pfc_tx_deadline(const struct pfc *);
 
 #endif

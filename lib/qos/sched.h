@@ -3,7 +3,15 @@
  * Transmission selection of one port: IEEE 802.1Q clause 8.6.8 and 37 (ETS),
  * pfc-semantics section 7.  Strict queues first, higher number first; then
  * deficit round robin by weight among the rest.  A queue that is paused or
- * empty is skipped and loses no credit that is its due.  Pure.
+ * empty is skipped and loses no credit that is its due.  Pure.  Datapath
+ * thread.
+ *
+ * Rounds are not walked through: a queue that sends goes into debt by the
+ * frame's length over its weight, the queue with the least debt is next, and
+ * when all that could send are in debt, all of them are let off what the least
+ * indebted one owes, which is what so many rounds would have given them.  So a
+ * choice costs the same for every weight and frame length, shares are exact to
+ * a frame, and queues alternate as finely as frames do.
  */
 #ifndef QOS_SCHED_H
 #define QOS_SCHED_H
@@ -15,30 +23,54 @@
 
 struct sched_conf {
     uint8_t strict;          /* bit q: strict; others take part in ETS */
-    uint8_t weight[N_QUEUE]; /* per cent, 0..100; ETS queues sum to 100 */
+    uint8_t weight[N_QUEUE]; /* per cent, 0..100; ETS queues sum to 100; one
+                                of 0 gets only what all others leave */
 };
 
 struct sched {
-    struct sched_conf conf;   /* as configured; changed by sched_set */
-    int64_t deficit[N_QUEUE]; /* octets of credit of an ETS queue */
-    uint8_t current;          /* ETS queue whose turn it is */
-    bool in_turn;             /* current has had its quantum */
+    struct sched_conf conf;    /* as configured; changed by sched_set */
+    uint8_t weighted;          /* bit q: ETS with a weight */
+    uint8_t idle;              /* bit q: went empty, and was not ready since */
+    int64_t credit[N_QUEUE];   /* octets x price; below 0: debt */
+    uint32_t price[N_QUEUE];   /* debt per octet, 1 / weight; 0: strict */
+    uint64_t given[2];         /* credit ever given to all ready queues, and to
+                                  those without weight; wraps */
+    uint64_t idle_at[N_QUEUE]; /* value of `given` when q went empty */
 };
 
 void sched_init(struct sched *, const struct sched_conf *);
+/* New configuration; debts are forgotten if it is another one. */
 void sched_set(struct sched *, const struct sched_conf *);
+
+/* Use sched_pick(). */
+int sched_pick_ets(struct sched *, uint8_t ready);
 
 /* Which queue sends next among those in `ready` (bit q: has a frame, not
  * paused, within its rate), head_len[q] being the length of q's first frame;
- * -1 when ready is 0.  Does not charge. */
-int sched_pick(struct sched *, uint8_t ready,
-               const uint32_t head_len[N_QUEUE]);
+ * -1 when ready is 0.  Does not charge: asked again without a charge, the
+ * answer is the same. */
+static inline int
+sched_pick(struct sched *s, uint8_t ready, const uint32_t head_len[N_QUEUE])
+{
+    unsigned strict = ready & s->conf.strict;
+
+    (void) head_len;
+    if (strict)
+        return 31 - __builtin_clz(strict);
+    return ready ? sched_pick_ets(s, ready) : -1;
+}
 
 /* Charges a frame that was picked, or takes such a charge back. */
-void sched_charge(struct sched *, int queue, uint32_t len);
+static inline void
+sched_charge(struct sched *s, int queue, uint32_t len)
+{
+    s->credit[queue] -= (int64_t) len * s->price[queue];
+}
+
 void sched_refund(struct sched *, int queue, uint32_t len);
 
-/* The queue became empty by sending: unused credit is void (DRR). */
+/* The queue became empty by sending: unused credit is void (DRR), and what it
+ * owes is paid while others send. */
 void sched_idle(struct sched *, int queue);
 
 #endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pause state of a port: see pfc.h.
+ */
+#include "qos/pfc.h"
+
+#include "base/clock.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* What the frame that is due is. */
+enum due {
+    DUE_NOTHING,
+    DUE_PFC,   /* how the priorities are */
+    DUE_PAUSE, /* stop */
+    DUE_UNPAUSE,
+};
+
+static bool
+obeys_pause(const struct pfc_conf *conf)
+{
+    return conf->pause_rx && conf->enabled == 0;
+}
+
+/* Priorities that a PFC frame can pause. */
+static uint8_t
+obeyed(const struct pfc_conf *conf)
+{
+    return obeys_pause(conf) ? 0 : conf->honoured;
+}
+
+/* Half the pause time is left when the repeat goes out; a pause so short that
+ * this would make more than one frame in 50 us is not kept alive that fast. */
+static uint64_t
+refresh_interval(const struct pfc_conf *conf)
+{
+    uint64_t half = macctl_quanta_ns(conf->quanta, conf->rate_bps) / 2;
+
+    return half > PFC_REFRESH_MIN_NS ? half : PFC_REFRESH_MIN_NS;
+}
+
+static void
+take_conf(struct pfc *pfc, const struct pfc_conf *conf)
+{
+    assert(conf->rate_bps > 0 && conf->quanta > 0);
+    pfc->conf = *conf;
+    pfc->refresh_ns = refresh_interval(conf);
+}
+
+void
+pfc_init(struct pfc *pfc, const struct pfc_conf *conf)
+{
+    memset(pfc, 0, sizeof(*pfc));
+    take_conf(pfc, conf);
+}
+
+static void
+rx_resume(struct pfc *pfc, int p, uint64_t end_ns)
+{
+    uint64_t ns = end_ns - pfc->since_ns[p];
+
+    assert(end_ns >= pfc->since_ns[p]);
+    pfc->paused &= (uint8_t) ~(1u << p);
+    counter_add(&pfc->n.rx_paused_ns[p], ns);
+    if (ns > pfc->n.rx_longest_ns[p])
+        counter_set(&pfc->n.rx_longest_ns[p], ns);
+}
+
+static void
+rx_resume_mask(struct pfc *pfc, uint8_t mask, uint64_t now_ns)
+{
+    for (int p = 0; p < N_PRIO; p++)
+        if (pfc->paused & mask & (1u << p))
+            rx_resume(pfc, p, now_ns);
+}
+
+void
+pfc_set(struct pfc *pfc, const struct pfc_conf *conf, uint64_t now_ns)
+{
+    bool was_pause = obeys_pause(&pfc->conf);
+    uint8_t keep = obeys_pause(conf) ? 0xff : conf->honoured;
+
+    pfc_rx_expire(pfc, now_ns);
+    if (conf->rate_bps != pfc->conf.rate_bps ||
+        conf->quanta != pfc->conf.quanta)
+        pfc->resend = pfc->asserted != 0 || pfc->pause_asserted;
+    take_conf(pfc, conf);
+    if (obeys_pause(conf) != was_pause)
+        keep = 0;
+    rx_resume_mask(pfc, (uint8_t) ~keep, now_ns);
+}
+
+static void
+rx_pause(struct pfc *pfc, uint8_t mask, int p, uint16_t quanta,
+         uint64_t now_ns)
+{
+    if (!(mask & (1u << p)))
+        return;
+    if (quanta == 0) {
+        rx_resume_mask(pfc, (uint8_t) (1u << p), now_ns);
+        return;
+    }
+    if (!(pfc->paused & (1u << p))) {
+        pfc->paused |= (uint8_t) (1u << p);
+        pfc->since_ns[p] = now_ns;
+        counter_add(&pfc->n.rx_pauses[p], 1);
+    }
+    pfc->until_ns[p] = now_ns + macctl_quanta_ns(quanta, pfc->conf.rate_bps);
+}
+
+static void
+rx_pfc_frame(struct pfc *pfc, const struct macctl *m, uint64_t now_ns)
+{
+    uint8_t obey = obeyed(&pfc->conf);
+
+    counter_add(&pfc->n.rx_frames, 1);
+    if (m->enable & ~obey)
+        counter_add(&pfc->n.rx_not_enabled, 1);
+    for (int p = 0; p < N_PRIO; p++) {
+        if (!(m->enable & (1u << p)))
+            continue;
+        counter_add(&pfc->n.rx_pfc[p], 1);
+        if (m->time[p] > 0)
+            counter_add(&pfc->n.rx_xoff[p], 1);
+        rx_pause(pfc, obey, p, m->time[p], now_ns);
+    }
+}
+
+void
+pfc_rx(struct pfc *pfc, const struct macctl *m, uint64_t now_ns)
+{
+    pfc_rx_expire(pfc, now_ns);
+    switch (m->kind) {
+    case MACCTL_PFC:
+        rx_pfc_frame(pfc, m, now_ns);
+        break;
+    case MACCTL_PAUSE:
+        counter_add(&pfc->n.rx_pause, 1);
+        if (obeys_pause(&pfc->conf))
+            for (int p = 0; p < N_PRIO; p++)
+                rx_pause(pfc, 0xff, p, m->time[0], now_ns);
+        break;
+    case MACCTL_UNSUPPORTED:
+        counter_add(&pfc->n.rx_unsupported, 1);
+        break;
+    case MACCTL_MALFORMED:
+        counter_add(&pfc->n.rx_malformed, 1);
+        break;
+    case MACCTL_NONE:
+        assert(!"a data frame is not for pfc_rx()");
+        break;
+    }
+}
+
+uint8_t
+pfc_rx_expire_slow(struct pfc *pfc, uint64_t now_ns)
+{
+    for (int p = 0; p < N_PRIO; p++)
+        if (pfc->paused & (1u << p) && now_ns >= pfc->until_ns[p])
+            rx_resume(pfc, p, pfc->until_ns[p]);
+    return pfc->paused;
+}
+
+uint64_t
+pfc_rx_deadline(const struct pfc *pfc)
+{
+    uint64_t next = CLOCK_NEVER;
+
+    if (!pfc->paused)
+        return next;
+    for (int p = 0; p < N_PRIO; p++)
+        if (pfc->paused & (1u << p) && pfc->until_ns[p] < next)
+            next = pfc->until_ns[p];
+    return next;
+}
+
+static bool
+refresh_due(const struct pfc *pfc, uint64_t now_ns)
+{
+    return pfc->resend || now_ns >= pfc->sent_ns + pfc->refresh_ns;
+}
+
+/* What the peer holds against us in the mode that we have left goes first:
+ * it must not outlive the change. */
+static enum due
+what_is_due(const struct pfc *pfc, uint8_t xoff, uint64_t now_ns)
+{
+    uint8_t want = xoff & pfc->conf.enabled;
+    bool want_pause = xoff && pfc->conf.pause_tx && pfc->conf.enabled == 0;
+
+    if (pfc->pause_asserted && !want_pause)
+        return DUE_UNPAUSE;
+    if (want != pfc->asserted)
+        return DUE_PFC;
+    if (want_pause && !pfc->pause_asserted)
+        return DUE_PAUSE;
+    if ((want || want_pause) && refresh_due(pfc, now_ns))
+        return want ? DUE_PFC : DUE_PAUSE;
+    return DUE_NOTHING;
+}
+
+bool
+pfc_tx_poll_slow(const struct pfc *pfc, uint8_t xoff, uint64_t now_ns,
+                 const uint8_t src[6], uint8_t frame[MACCTL_LEN])
+{
+    uint8_t want = xoff & pfc->conf.enabled;
+    uint16_t time[N_PRIO];
+
+    switch (what_is_due(pfc, xoff, now_ns)) {
+    case DUE_PFC:
+        for (int p = 0; p < N_PRIO; p++)
+            time[p] = want & (1u << p) ? pfc->conf.quanta : 0;
+        macctl_encode_pfc(frame, src, want | pfc->asserted, time);
+        return true;
+    case DUE_PAUSE:
+        macctl_encode_pause(frame, src, pfc->conf.quanta);
+        return true;
+    case DUE_UNPAUSE:
+        macctl_encode_pause(frame, src, 0);
+        return true;
+    case DUE_NOTHING:
+        break;
+    }
+    return false;
+}
+
+static void
+tx_done_pfc(struct pfc *pfc, uint8_t want, uint64_t now_ns)
+{
+    uint8_t said = want | pfc->asserted;
+
+    counter_add(&pfc->n.tx_frames, 1);
+    for (int p = 0; p < N_PRIO; p++) {
+        bool is = want & (1u << p), was = pfc->asserted & (1u << p);
+
+        if (!(said & (1u << p)))
+            continue;
+        counter_add(&pfc->n.tx_pfc[p], 1);
+        if (is)
+            counter_add(&pfc->n.tx_xoff[p], 1);
+        if (is && !was) {
+            counter_add(&pfc->n.tx_pauses[p], 1);
+            pfc->asserted_ns[p] = now_ns;
+        } else if (was && !is) {
+            counter_add(&pfc->n.tx_paused_ns[p], now_ns - pfc->asserted_ns[p]);
+        }
+    }
+    pfc->asserted = want;
+}
+
+void
+pfc_tx_done(struct pfc *pfc, uint8_t xoff, uint64_t now_ns)
+{
+    switch (what_is_due(pfc, xoff, now_ns)) {
+    case DUE_PFC:
+        tx_done_pfc(pfc, xoff & pfc->conf.enabled, now_ns);
+        break;
+    case DUE_PAUSE:
+        counter_add(&pfc->n.tx_pause, 1);
+        pfc->pause_asserted = true;
+        break;
+    case DUE_UNPAUSE:
+        counter_add(&pfc->n.tx_pause, 1);
+        pfc->pause_asserted = false;
+        break;
+    case DUE_NOTHING:
+        return;
+    }
+    pfc->sent_ns = now_ns;
+    pfc->resend = false;
+}
+
+uint64_t
+pfc_tx_deadline(const struct pfc *pfc)
+{
+    if (!pfc->asserted && !pfc->pause_asserted)
+        return CLOCK_NEVER;
+    if (pfc->resend || pfc->asserted & ~pfc->conf.enabled)
+        return pfc->sent_ns;
+    return pfc->sent_ns + pfc->refresh_ns;
+}
