@@ -90,8 +90,9 @@ struct dp_conf {
 
 /* Control.  Null when memory is short. */
 struct dp *dp_create(const struct dp_conf *);
-/* The dp thread has ended.  Frees held frames and the last plan; netdevs and
- * port states stay the caller's. */
+/* The dp thread has ended.  Frees held frames and the last plan that was
+ * published, adopted or not; older plans, netdevs and port states stay the
+ * caller's, who may have freed the states before. */
 void dp_destroy(struct dp *);
 struct pkt_pool *dp_pool(struct dp *);
 
@@ -101,9 +102,12 @@ void dp_port_destroy(struct dp_port *);
 
 /* Control: hands a plan over.  The dp adopts it at the start of its next
  * turn: releases the pauses of ports that go, drops what they had queued,
- * takes over thresholds under traffic.  Fails never. */
+ * takes over thresholds under traffic.  Fails never.  A plan that was
+ * published before and not adopted yet is passed over.  A port keeps its slot
+ * and its state as long as it lives; a state serves one life of a port. */
 void dp_publish(struct dp *, struct dp_plan *);
-/* Control: the generation that the dp has adopted.  Once it is >= that of a
+/* Control: the generation that the dp has adopted, and whose leaving ports
+ * have let their peers go (or tried for 10 ms).  Once it is >= that of a
  * publish, everything that only earlier plans named may be freed; the plans
  * themselves too (dp_plan_destroy). */
 uint64_t dp_generation(const struct dp *);
@@ -134,14 +138,19 @@ bool dp_event_pending(const struct dp *);
 /* Any: events that did not fit. */
 uint64_t dp_events_lost(const struct dp *);
 
-/* Control: longest gap between turns while there was traffic, ns, and its
- * 99.99 percentile, since the last reset. */
+/* Control: how long a frame could lie in a ring unseen, since the last reset:
+ * the gap between two turns when the first had more to do at once, or how late
+ * a turn was for its deadline.  Turns that nothing was waiting for, as far as
+ * the dp can know, are not counted. */
 struct dp_stall {
-    counter_t max_ns;
-    counter_t p9999_ns;
-    counter_t n_turns;
+    counter_t max_ns;   /* the longest */
+    counter_t p9999_ns; /* 99.99 percentile, rounded up by 1/8 at most; the
+                           longest while there are fewer than 10,000 turns */
+    counter_t n_turns;  /* turns that were counted */
 };
 const struct dp_stall *dp_stall(const struct dp *);
+/* dp (or through dp_post): begins anew. */
+void dp_stall_reset(struct dp *);
 
 /* Any thread: live numbers of a port. */
 const struct dp_port_counters *dp_port_counters(const struct dp_port *);

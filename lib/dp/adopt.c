@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Taking over a plan between two turns, under traffic.  What is queued stays
+ * queued and what is charged stays charged where it is; new limits hold for
+ * the next frame.  A port that goes lets its peer go first: the plan is
+ * acknowledged, and its interface may be closed, only after its XON went out
+ * or a few milliseconds of trying did not get it out.
+ */
+#include "dp/dp_priv.h"
+
+static void
+acknowledge(struct dp *dp)
+{
+    __atomic_store_n(&dp->generation, dp->plan->generation, __ATOMIC_RELEASE);
+}
+
+/* --- a port goes ------------------------------------------------------- */
+
+/* Takes the charge off frames that came in on the port and are queued
+ * elsewhere: its groups end with it, and its slot may be another's soon.  It
+ * walks the queues only while there is something to find. */
+static void
+disown(struct dp *dp, struct dp_port *port)
+{
+    uint64_t left = 0;
+
+    for (int g = 0; g < N_PG; g++)
+        left += counter_get(&port->group[g].n_held);
+    for (int i = dp_set_next(&dp->busy, 0); i >= 0 && left;
+         i = dp_set_next(&dp->busy, i + 1)) {
+        for (int q = 0; q < N_QUEUE && left; q++) {
+            struct pkt *p = dp->port[i]->queue[q].head;
+
+            for (; p && left; p = p->next) {
+                struct pkt *o = p->owner;
+
+                if (o->in_port != port->slot)
+                    continue;
+                buf_release(&dp->buf, &port->group[o->pg], o->charge_bytes,
+                            pkt_pool_n_free(dp->pool));
+                dp_note_group(dp, port, o->pg);
+                o->in_port = PKT_NO_PORT;
+                o->charge_bytes = 0;
+                left--;
+            }
+        }
+    }
+    assert(left == 0);
+}
+
+static void
+retire(struct dp *dp, const struct dp_port *port)
+{
+    dp->retired.rx += port->n.rx_frames;
+    dp->retired.copies += port->n.copies;
+    dp->retired.tx += port->n.tx_frames;
+    for (int i = 0; i < DP_N_DROPS; i++)
+        dp->retired.drops += port->n.drops[i];
+}
+
+static void
+take_out(struct dp *dp, struct dp_port *port)
+{
+    enum netdev_tx why;
+
+    dp_port_flush(dp, port, DP_DROP_PORT_REMOVED);
+    disown(dp, port);
+    mactab_flush(dp->mactab, port->slot, -1);
+    retire(dp, port);
+    dp->port[port->slot] = NULL;
+    dp_set_del(&dp->up, port->slot);
+    dp_set_del(&dp->paused, port->slot);
+    dp_set_del(&dp->xoff, port->slot);
+    dp_set_del(&dp->due, port->slot);
+    dp_set_del(&dp->asserted, port->slot);
+    port->conf = NULL;
+    if (port->netdev && !dp_pause_try(port, 0, dp->now_ns, &why)) {
+        port->leave_ns = dp->now_ns + DP_LEAVE_MAX_NS;
+        dp->leaving[dp->n_leaving++] = port;
+    }
+}
+
+void
+dp_leave(struct dp *dp)
+{
+    uint32_t n = 0;
+
+    if (dp_likely(!dp->n_leaving))
+        return;
+    for (uint32_t i = 0; i < dp->n_leaving; i++) {
+        struct dp_port *port = dp->leaving[i];
+        enum netdev_tx why;
+
+        if (!dp_pause_try(port, 0, dp->now_ns, &why) &&
+            dp->now_ns < port->leave_ns)
+            dp->leaving[n++] = port;
+    }
+    dp->n_leaving = n;
+    if (!n)
+        acknowledge(dp);
+}
+
+/* --- a port comes, or changes ------------------------------------------ */
+
+/* The interface behind the port is another one now, or none. */
+static void
+change_netdev(struct dp *dp, struct dp_port *port, struct netdev *netdev)
+{
+    struct pfc_conf deaf = port->pfc.conf;
+    uint8_t was = port->pfc.paused;
+    enum netdev_tx why;
+
+    /* The peer of the old one is let go, if it can still be told; what is in
+     * XOFF is told anew to the peer of the new one, at once. */
+    if (port->netdev)
+        dp_pause_try(port, 0, dp->now_ns, &why);
+    port->pfc.resend = port->pfc.asserted || port->pfc.pause_asserted;
+    /* Pauses that the old peer asked for end with it. */
+    deaf.honoured = 0;
+    deaf.pause_rx = false;
+    pfc_set(&port->pfc, &deaf, dp->now_ns);
+    dp_pause_changed(dp, port, was);
+
+    port->netdev = netdev;
+    port->ctl_wait = false;
+    port->down = false;
+    port->n_again = 0;
+    dp_set_del(&dp->blocked, port->slot);
+    dp_set_put(&dp->up, port->slot, netdev != NULL);
+    if (!netdev) {
+        dp_port_flush(dp, port, DP_DROP_PORT_DOWN);
+        mactab_flush(dp->mactab, port->slot, -1);
+    }
+}
+
+static bool
+vlan_differs(const struct dp_plan_port *a, const struct dp_plan_port *b)
+{
+    return a->vlan_mode != b->vlan_mode || a->tag != b->tag ||
+           a->all_trunks != b->all_trunks ||
+           memcmp(a->trunks, b->trunks, sizeof(a->trunks)) != 0;
+}
+
+static void
+set_shaper(struct shaper *s, uint64_t rate_bps, const struct dp_plan_port *pp,
+           bool is_new, bool new_max, uint64_t now_ns)
+{
+    if (is_new)
+        shaper_init(s, rate_bps, 0, pp->max_frame_bytes, now_ns);
+    else if (new_max || s->rate_bps != rate_bps)
+        shaper_set_rate(s, rate_bps, 0, pp->max_frame_bytes, now_ns);
+}
+
+/* Rates and transmission selection.  `old` is null for a new port. */
+static void
+set_egress(struct dp *dp, struct dp_port *port, const struct dp_plan_port *old)
+{
+    const struct dp_plan_port *pp = port->conf;
+    bool new_max = old && old->max_frame_bytes != pp->max_frame_bytes;
+
+    if (!old)
+        sched_init(&port->sched, &pp->sched);
+    else
+        sched_set(&port->sched, &pp->sched);
+    set_shaper(&port->shaper, pp->rate_bps, pp, !old, new_max, dp->now_ns);
+    port->shaped_q = 0;
+    for (int q = 0; q < N_QUEUE; q++) {
+        uint64_t rate_bps = pp->queue[q].max_rate_bps;
+
+        set_shaper(&port->queue[q].shaper, rate_bps, pp, !old, new_max,
+                   dp->now_ns);
+        if (rate_bps)
+            port->shaped_q |= (uint8_t) (1u << q);
+    }
+}
+
+static void
+configure(struct dp *dp, struct dp_port *port, const struct dp_plan_port *pp)
+{
+    const struct dp_plan_port *old = port->conf;
+    uint8_t was;
+
+    port->conf = pp;
+    if (old && vlan_differs(old, pp))
+        mactab_flush(dp->mactab, port->slot, -1);
+    if (!old)
+        pfc_init(&port->pfc, &pp->pfc);
+    if (pp->netdev != port->netdev)
+        change_netdev(dp, port, pp->netdev);
+    memcpy(port->mac, pp->mac, sizeof(port->mac));
+    was = port->pfc.paused;
+    pfc_set(&port->pfc, &pp->pfc, dp->now_ns);
+    dp_pause_changed(dp, port, was); /* priority to queue may differ too */
+    for (int g = 0; g < N_PG; g++) {
+        buf_group_set(&dp->buf, &port->group[g], &pp->pg[g]);
+        dp_note_group(dp, port, g);
+    }
+    set_egress(dp, port, old);
+    dp_set_add(&dp->due, port->slot); /* what is enabled may differ */
+}
+
+static void
+put_in(struct dp *dp, struct dp_port *port, uint16_t slot,
+       const struct dp_plan_port *pp)
+{
+    assert(!port->attached); /* a state serves one life of a port */
+    port->attached = true;
+    port->slot = slot;
+    dp->port[slot] = port;
+    configure(dp, port, pp);
+}
+
+/* --- the whole --------------------------------------------------------- */
+
+void
+dp_adopt(struct dp *dp)
+{
+    struct dp_plan *plan;
+
+    /* One change at a time: what the last one took out must be gone. */
+    if (dp_likely(!__atomic_load_n(&dp->pending, __ATOMIC_RELAXED)) ||
+        dp->n_leaving)
+        return;
+    plan = __atomic_exchange_n(&dp->pending, NULL, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < DP_MAX_PORTS; i++) {
+        const struct dp_plan_port *pp = plan->ports[i];
+
+        if (dp->port[i] && (!pp || pp->state != dp->port[i]))
+            take_out(dp, dp->port[i]);
+    }
+    dp->plan = plan;
+    dp->buf.shared_bytes = plan->shared_bytes;
+    dp->buf.low_buffers = plan->low_buffers;
+    mactab_set_ageing(dp->mactab, plan->mac_ageing_ns);
+    for (int i = 0; i < DP_MAX_PORTS; i++) {
+        const struct dp_plan_port *pp = plan->ports[i];
+
+        if (!pp)
+            continue;
+        if (dp->port[i])
+            configure(dp, dp->port[i], pp);
+        else
+            put_in(dp, pp->state, (uint16_t) i, pp);
+    }
+    if (!dp->n_leaving)
+        acknowledge(dp);
+}

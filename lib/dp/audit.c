@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The audit: do the books agree with the frames that are there?  dp thread,
+ * between turns or through dp_post; it walks every queue.
+ */
+#include "dp/dp_priv.h"
+
+/* Set in a frame's charge while the walk has counted it. */
+#define SEEN (UINT32_C(1) << 31)
+
+bool
+dp_conserves(const struct dp *dp, struct dp_audit *out)
+{
+    struct dp_audit a = {
+        .rx = dp->retired.rx,
+        .copies = dp->retired.copies,
+        .tx = dp->retired.tx,
+        .drops = dp->retired.drops,
+    };
+
+    for (int i = 0; i < DP_MAX_PORTS; i++) {
+        const struct dp_port *port = dp->port[i];
+
+        if (!port)
+            continue;
+        a.rx += port->n.rx_frames;
+        a.copies += port->n.copies;
+        a.tx += port->n.tx_frames;
+        a.held += port->n.held;
+        for (int r = 0; r < DP_N_DROPS; r++)
+            a.drops += port->n.drops[r];
+    }
+    *out = a;
+    return a.rx + a.copies == a.tx + a.held + a.drops;
+}
+
+/* What the frames that are held say that each group must have been charged. */
+struct held {
+    uint64_t bytes[DP_MAX_PORTS][N_PG];
+    uint64_t frames[DP_MAX_PORTS][N_PG];
+};
+
+/* Adds the frames of a queue up; false when the list and its counters, or
+ * what is kept of its head, disagree. */
+static bool
+walk_queue(const struct dp_port *port, int q, struct held *held)
+{
+    const struct dp_queue *queue = &port->queue[q];
+    uint64_t frames = 0, bytes = 0;
+    const struct pkt *last = NULL;
+
+    for (const struct pkt *p = queue->head; p; p = p->next) {
+        struct pkt *o = p->owner;
+
+        frames++;
+        bytes += dp_wire_len(p);
+        last = p;
+        if (o->in_port == PKT_NO_PORT || o->charge_bytes & SEEN)
+            continue;
+        held->bytes[o->in_port][o->pg] += o->charge_bytes;
+        held->frames[o->in_port][o->pg]++;
+        o->charge_bytes |= SEEN;
+    }
+    if (frames != port->n.q_frames[q] || bytes != port->n.q_bytes[q])
+        return false;
+    if (!queue->head)
+        return !(port->ready >> q & 1);
+    return (port->ready >> q & 1) && queue->tail == last &&
+           port->head_len[q] == dp_wire_len(queue->head);
+}
+
+static bool
+walk_port(const struct dp *dp, const struct dp_port *port, struct held *held)
+{
+    uint64_t frames = 0;
+    bool ok = true;
+
+    for (int q = 0; q < N_QUEUE; q++) {
+        ok &= walk_queue(port, q, held);
+        frames += port->n.q_frames[q];
+    }
+    return ok && frames == port->n.held &&
+           dp_set_has(&dp->busy, port->slot) == (port->ready != 0);
+}
+
+static void
+clear_marks(const struct dp_port *port)
+{
+    for (int q = 0; q < N_QUEUE; q++) {
+        for (struct pkt *p = port->queue[q].head; p; p = p->next)
+            p->owner->charge_bytes &= ~SEEN;
+    }
+}
+
+/* Compares the groups of a port with what is held for them. */
+static bool
+check_groups(const struct dp_port *port, const struct held *held,
+             struct dp_audit *out, uint64_t *shared)
+{
+    bool ok = true;
+
+    for (int g = 0; g < N_PG; g++) {
+        const struct buf_group *group = &port->group[g];
+
+        out->charged_bytes += buf_group_held(group);
+        out->held_bytes += held->bytes[port->slot][g];
+        *shared += group->shared_used;
+        ok &= buf_group_held(group) == held->bytes[port->slot][g] &&
+              group->n_held == held->frames[port->slot][g] &&
+              group->xoff == (port->xoff >> g & 1);
+    }
+    return ok;
+}
+
+bool
+dp_audit(struct dp *dp, struct dp_audit *out)
+{
+    struct held held = {0};
+    uint64_t shared = 0;
+    bool ok = dp_conserves(dp, out);
+
+    for (int i = 0; i < DP_MAX_PORTS; i++) {
+        if (dp->port[i])
+            ok &= walk_port(dp, dp->port[i], &held);
+    }
+    for (int i = 0; i < DP_MAX_PORTS; i++) {
+        if (!dp->port[i])
+            continue;
+        clear_marks(dp->port[i]);
+        ok &= check_groups(dp->port[i], &held, out, &shared);
+    }
+    out->ok = ok && shared == counter_get(&dp->buf.shared_used);
+    return out->ok;
+}

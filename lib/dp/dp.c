@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The datapath as a whole: making one, the crossings between the control
+ * thread and it (plans, calls, events), and the turn.
+ *
+ * A turn reads every port before it sends on any, so that a PFC frame that
+ * lies in a receive ring stops its queue before the queue's next batch:
+ *
+ *   adopt a plan, run calls
+ *   rx: every port; frames end in queues, or in a drop counter
+ *   MAC control frames that are due, ahead of every queue
+ *   tx: at most one batch per port
+ *   work out when to run again
+ */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "dp/dp_priv.h"
+
+#include <stdlib.h>
+
+struct dp *
+dp_create(const struct dp_conf *conf)
+{
+    struct dp *dp = calloc(1, sizeof(*dp));
+
+    if (!dp)
+        return NULL;
+    dp->promise_ns = CLOCK_NEVER;
+    dp->pool =
+        pkt_pool_create(conf->n_buffers, conf->n_clones, conf->frame_bytes);
+    dp->mactab = mactab_create(conf->mac_entries, DP_MAX_PORTS, conf->seed);
+    dp->calls = ring_create(DP_N_CALLS, sizeof(struct dp_call *));
+    dp->events = ring_create(conf->n_events, sizeof(struct dp_event));
+    if (!dp->pool || !dp->mactab || !dp->calls || !dp->events) {
+        dp_destroy(dp);
+        return NULL;
+    }
+    return dp;
+}
+
+void
+dp_destroy(struct dp *dp)
+{
+    struct dp_plan *last;
+
+    if (!dp)
+        return;
+    /* Frames that are held go with the pool.  Port states may be gone
+     * already, and are not looked at.  Of the plans, the last one that was
+     * published is ours, adopted or not; older ones are the caller's. */
+    last = __atomic_load_n(&dp->pending, __ATOMIC_ACQUIRE);
+    dp_plan_destroy(last ? last : (struct dp_plan *) dp->plan);
+    ring_destroy(dp->events);
+    ring_destroy(dp->calls);
+    mactab_destroy(dp->mactab);
+    pkt_pool_destroy(dp->pool);
+    free(dp);
+}
+
+struct pkt_pool *
+dp_pool(struct dp *dp)
+{
+    return dp->pool;
+}
+
+const struct buf_pool *
+dp_buf_pool(const struct dp *dp)
+{
+    return &dp->buf;
+}
+
+struct mactab *
+dp_mactab(struct dp *dp)
+{
+    return dp->mactab;
+}
+
+void
+dp_publish(struct dp *dp, struct dp_plan *plan)
+{
+    __atomic_store_n(&dp->pending, plan, __ATOMIC_RELEASE);
+}
+
+uint64_t
+dp_generation(const struct dp *dp)
+{
+    return __atomic_load_n(&dp->generation, __ATOMIC_ACQUIRE);
+}
+
+bool
+dp_post(struct dp *dp, struct dp_call *call)
+{
+    return ring_put(dp->calls, &call);
+}
+
+static void
+run_calls(struct dp *dp)
+{
+    struct dp_call *call;
+
+    for (int i = 0; i < DP_N_CALLS && ring_get(dp->calls, &call); i++) {
+        call->fn(dp, call->arg);
+        __atomic_store_n(&call->done, 1, __ATOMIC_RELEASE);
+    }
+    if (!ring_empty(dp->calls))
+        dp->more = true;
+}
+
+void
+dp_event(struct dp *dp, const struct dp_port *port, enum dp_event_type type,
+         uint8_t index)
+{
+    struct dp_event ev = {
+        .type = type,
+        .now_ns = dp->now_ns,
+        .port = port->slot,
+        .index = index,
+    };
+
+    if (type == DP_EV_XOFF || type == DP_EV_XON) {
+        ev.held_bytes = buf_group_held(&port->group[index]);
+        ev.limit_bytes = buf_group_limit(&dp->buf, &port->group[index]);
+    }
+    ring_put(dp->events, &ev);
+}
+
+bool
+dp_event_get(struct dp *dp, struct dp_event *ev)
+{
+    return ring_get(dp->events, ev);
+}
+
+bool
+dp_event_pending(const struct dp *dp)
+{
+    return !ring_empty(dp->events);
+}
+
+uint64_t
+dp_events_lost(const struct dp *dp)
+{
+    return ring_n_full(dp->events);
+}
+
+bool
+dp_release_pauses(struct dp *dp, uint64_t now_ns)
+{
+    bool all = dp->n_leaving == 0;
+
+    dp->now_ns = now_ns;
+    for (int i = dp_set_next(&dp->asserted, 0); i >= 0;
+         i = dp_set_next(&dp->asserted, i + 1))
+        all &= dp_pause_release(dp, dp->port[i]);
+    return all;
+}
+
+uint32_t
+dp_blocked_ports(const struct dp *dp, uint16_t slots[], uint32_t max)
+{
+    uint32_t n = 0;
+
+    for (int i = dp_set_next(&dp->blocked, 0); i >= 0 && n < max;
+         i = dp_set_next(&dp->blocked, i + 1))
+        slots[n++] = (uint16_t) i;
+    return n;
+}
+
+/* When the next turn is wanted. */
+static uint64_t
+next_turn(struct dp *dp)
+{
+    dp_pause_deadline(dp);
+    if (dp->more)
+        return dp->now_ns;
+    for (int i = dp_set_next(&dp->up, 0); i >= 0;
+         i = dp_set_next(&dp->up, i + 1)) {
+        const struct netdev *nd = dp->port[i]->netdev;
+
+        if (nd->cls->rx_deadline)
+            dp_wake_at(dp, nd->cls->rx_deadline(nd));
+    }
+    if (dp->n_leaving)
+        dp_wake_at(dp, dp->now_ns + DP_LEAVE_RETRY_NS);
+    return dp->wake_ns < dp->now_ns ? dp->now_ns : dp->wake_ns;
+}
+
+uint64_t
+dp_run(struct dp *dp, uint64_t now_ns)
+{
+    assert(now_ns >= dp->now_ns);
+    dp_stall_note(dp, now_ns);
+    dp->now_ns = now_ns;
+    dp->more = false;
+    dp->wake_ns = CLOCK_NEVER;
+
+    dp_leave(dp);
+    dp_adopt(dp);
+    run_calls(dp);
+    dp_rx(dp);
+    dp_pause_expire(dp);
+    dp_pause_tx(dp);
+    dp_tx(dp);
+    dp_pause_update(dp);
+    if (now_ns >= dp->sweep_ns) {
+        mactab_sweep(dp->mactab, now_ns);
+        dp->sweep_ns = now_ns + DP_SWEEP_NS;
+    }
+#ifdef SLUICE_SANITIZERS
+    assert(dp_conserves(dp, &(struct dp_audit){0}));
+#endif
+    dp->promise_ns = next_turn(dp);
+    return dp->promise_ns;
+}

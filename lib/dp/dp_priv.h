@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the stages of the datapath share with each other and with no one else.
+ * Each stage is a file of its name; a frame passes them in this order:
+ *
+ *   rx -> parse -> admit -> lookup -> act -> enqueue        (batch by batch)
+ *   tx -> release                                           (port by port)
+ *
+ * Everything here runs on the dp thread unless it says otherwise.
+ */
+#ifndef DP_DP_PRIV_H
+#define DP_DP_PRIV_H
+
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/ring.h"
+#include "dp/dp.h"
+#include "dp/plan.h"
+#include "flow/mactab.h"
+#include "netdev/netdev.h"
+#include "pkt/pkt.h"
+#include "qos/buf.h"
+#include "qos/pfc.h"
+#include "qos/sched.h"
+#include "qos/shaper.h"
+#include "wire/eth.h"
+#include "wire/macctl.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DP_N_CALLS 64 /* room of the mailbox */
+/* Batches that a turn reads from a port whose provider cannot see a PFC frame
+ * that lies behind data (tap): the ring is read empty, up to this bound. */
+#define DP_MAX_RX_BATCHES 32
+/* When to try again a port that refused a frame, should no POLLOUT say so
+ * earlier: doubling from the first to the last. */
+#define DP_RETRY_MIN_NS (UINT64_C(50) * NS_PER_US)
+#define DP_RETRY_MAX_NS (UINT64_C(10) * NS_PER_MS)
+/* How often, and for how long, a port that leaves tries to get its last XON
+ * out. */
+#define DP_LEAVE_RETRY_NS (UINT64_C(200) * NS_PER_US)
+#define DP_LEAVE_MAX_NS   (UINT64_C(10) * NS_PER_MS)
+/* Between two looks for aged MAC entries. */
+#define DP_SWEEP_NS NS_PER_MS
+
+#define dp_likely(x)   __builtin_expect(!!(x), 1)
+#define dp_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* --- sets of port slots ----------------------------------------------- */
+
+struct dp_set {
+    uint64_t w[DP_MAX_PORTS / 64]; /* bit per slot */
+};
+
+static inline void
+dp_set_add(struct dp_set *s, uint16_t slot)
+{
+    s->w[slot >> 6] |= UINT64_C(1) << (slot & 63);
+}
+
+static inline void
+dp_set_del(struct dp_set *s, uint16_t slot)
+{
+    s->w[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+}
+
+static inline void
+dp_set_put(struct dp_set *s, uint16_t slot, bool in)
+{
+    if (in)
+        dp_set_add(s, slot);
+    else
+        dp_set_del(s, slot);
+}
+
+static inline bool
+dp_set_has(const struct dp_set *s, uint16_t slot)
+{
+    return s->w[slot >> 6] >> (slot & 63) & 1;
+}
+
+/* The first member at or after `from`, or -1.  A loop over a set may add and
+ * take out members as it goes. */
+static inline int
+dp_set_next(const struct dp_set *s, int from)
+{
+    for (int i = from >> 6; i < DP_MAX_PORTS / 64; i++) {
+        uint64_t w = s->w[i];
+
+        if (i == from >> 6)
+            w &= ~UINT64_C(0) << (from & 63);
+        if (w)
+            return i * 64 + __builtin_ctzll(w);
+    }
+    return -1;
+}
+
+/* --- a port ------------------------------------------------------------ */
+
+struct dp_queue {
+    struct pkt *head;     /* first to leave; null: empty */
+    struct pkt *tail;     /* last; means something unless empty */
+    struct shaper shaper; /* own maximum rate; rate_bps 0: none */
+};
+
+/* The order of members follows who reads them together: what enqueue and tx
+ * need of every frame comes first. */
+struct dp_port {
+    const struct dp_plan_port *conf; /* in dp->plan; null: not in a plan */
+    struct netdev *netdev;           /* null: interface is absent */
+    uint16_t slot;                   /* index in the bridge */
+    bool attached;                   /* is, or was, in a plan */
+    uint8_t ready;                   /* bit q: queue q has a frame */
+    uint8_t paused_q;                /* bit q: queue q is paused by the peer */
+    uint8_t shaped_q;                /* bit q: queue q has a maximum rate */
+    uint8_t xoff;                    /* bit g: group g is in XOFF, as noted */
+    bool ctl_wait;     /* a MAC control frame was refused: no data before it */
+    bool down;         /* said to be down, and nothing was sent since */
+    uint8_t n_again;   /* refusals in a row, for the time of the next try */
+    uint64_t retry_ns; /* when to try again after a refusal */
+    uint64_t leave_ns; /* leaving: when to give up */
+    uint32_t head_len[N_QUEUE];     /* wire length of each queue's head */
+    struct dp_queue queue[N_QUEUE]; /* egress queues */
+    struct sched sched;             /* transmission selection */
+    struct shaper shaper;           /* line rate; rate_bps 0: not shaped */
+    struct buf_group group[N_PG];   /* ingress priority groups */
+    struct dp_port_counters n;      /* what happened */
+    struct pfc pfc;                 /* pause state, both directions */
+    uint8_t mac[6];                 /* source of our MAC control frames */
+    struct pkt ctl;                 /* descriptor of such a frame ... */
+    uint8_t ctl_frame[MACCTL_LEN];  /* ... and its octets: no pool needed */
+};
+
+/* --- the bridge -------------------------------------------------------- */
+
+#define DP_STALL_BUCKETS 512
+
+struct dp_stall_hist {
+    struct dp_stall out;               /* what is shown */
+    uint32_t bucket[DP_STALL_BUCKETS]; /* turns by lateness, log-linear */
+    uint32_t n_fresh;                  /* turns since p9999 was worked out */
+};
+
+/* Frames of ports that were taken out, so that the sums stay whole. */
+struct dp_retired {
+    uint64_t rx, copies, tx, drops; /* frames, totals */
+};
+
+struct dp {
+    uint64_t now_ns;                       /* time of this turn */
+    uint64_t promise_ns;                   /* what the last turn returned */
+    bool more;                             /* this turn leaves work to do */
+    uint64_t wake_ns;                      /* this turn: earliest deadline */
+    struct dp_port *port[DP_MAX_PORTS];    /* by slot; null: free */
+    struct dp_set up;                      /* ports that have a netdev */
+    struct dp_set busy;                    /* ports with frames queued */
+    struct dp_set paused;                  /* ports paused by their peer */
+    struct dp_set xoff;                    /* ports with a group in XOFF */
+    struct dp_set due;                     /* ports whose PFC state is to be
+                                              looked at */
+    struct dp_set asserted;                /* ports that pause their peer */
+    struct dp_set blocked;                 /* ports to be polled for POLLOUT */
+    struct buf_pool buf;                   /* the shared memory */
+    struct pkt_pool *pool;                 /* the frame buffers */
+    struct mactab *mactab;                 /* who lives where */
+    uint64_t sweep_ns;                     /* when to look for aged entries */
+    const struct dp_plan *plan;            /* adopted; null: none yet */
+    struct dp_plan *pending;               /* published; release, pairs with
+                                              the acquire of dp_adopt */
+    uint64_t generation;                   /* acknowledged; release, pairs with
+                                              the acquire of dp_generation */
+    struct dp_port *leaving[DP_MAX_PORTS]; /* taken out, XON not yet sent */
+    uint32_t n_leaving;                    /* how many */
+    struct dp_retired retired;             /* of ports that are gone */
+    struct dp_stall_hist stall;            /* lateness of turns */
+    struct ring *calls;                    /* mailbox: struct dp_call * */
+    struct ring *events;                   /* to control: struct dp_event */
+};
+
+/* What parse found in a frame and later stages of the batch need. */
+struct dp_frame {
+    uint64_t dst;  /* destination, first octet highest */
+    uint16_t tpid; /* of the outer tag as received; 0: untagged */
+    uint16_t tci;  /* of that tag */
+};
+
+/* Frames that came in together on one port. */
+struct dp_batch {
+    uint32_t n;                       /* how many are left */
+    struct pkt *pkt[PKT_BATCH];       /* the frames */
+    struct dp_frame frame[PKT_BATCH]; /* what parse found */
+};
+
+/* --- stages ------------------------------------------------------------ */
+
+/* rx.c: reads every port and takes what came through to the queues. */
+void dp_rx(struct dp *);
+/* parse.c: takes out MAC control, drops what may not enter, finds VLAN and
+ * priority of the rest. */
+void dp_parse(struct dp *, struct dp_port *in, struct dp_batch *);
+/* admit.c: charges the ingress groups, drops what does not fit. */
+void dp_admit(struct dp *, struct dp_port *in, struct dp_batch *);
+/* lookup.c: learns, and sends each frame to where it belongs. */
+void dp_lookup(struct dp *, struct dp_port *in, struct dp_batch *);
+/* act.c: notes in p what `out` does to its tag. */
+void dp_act(const struct dp_plan_port *out, struct pkt *p,
+            const struct dp_frame *);
+/* enqueue.c: appends p to its queue of `out`, or drops it. */
+void dp_enqueue(struct dp *, struct dp_port *out, struct pkt *p);
+/* tx.c: sends at most a batch from every port that has frames. */
+void dp_tx(struct dp *);
+
+/* --- pause.c ----------------------------------------------------------- */
+
+/* A MAC control frame came in on the port. */
+void dp_pause_rx(struct dp *, struct dp_port *, const struct macctl *);
+/* Ends the pauses that have run out. */
+void dp_pause_expire(struct dp *);
+/* Sends the MAC control frames that are due. */
+void dp_pause_tx(struct dp *);
+/* Sends what is due on the port while the priorities of `xoff` have a group in
+ * XOFF.  True when nothing is due any more; else *why says what the provider
+ * did.  Touches the port only. */
+bool dp_pause_try(struct dp_port *, uint8_t xoff, uint64_t now_ns,
+                  enum netdev_tx *why);
+/* Sends XON for everything that the port paused; true when nothing is. */
+bool dp_pause_release(struct dp *, struct dp_port *);
+/* Looks again at groups in XOFF: the memory that they share may be free. */
+void dp_pause_update(struct dp *);
+/* Sets dp->more and dp->wake_ns for what is due later. */
+void dp_pause_deadline(struct dp *);
+/* Which priorities are paused may have changed from `was`: tells, and works
+ * out anew which queues stand still. */
+void dp_pause_changed(struct dp *, struct dp_port *, uint8_t was);
+/* Group pg of the port changed its mind: see dp_note_group. */
+void dp_group_changed(struct dp *, struct dp_port *, int pg);
+
+/* --- port.c ------------------------------------------------------------ */
+
+/* The provider took a frame: the port is neither blocked nor down. */
+void dp_port_sent(struct dp *, struct dp_port *);
+/* The provider took less than it was given. */
+void dp_port_refused(struct dp *, struct dp_port *, enum netdev_tx);
+/* Drops everything that is queued on the port. */
+void dp_port_flush(struct dp *, struct dp_port *, enum dp_drop);
+/* Counts a drop on `port` and gives the frame back. */
+void dp_drop(struct dp *, struct dp_port *port, enum dp_drop, struct pkt *);
+/* The same for one that was for queue q of the port. */
+void dp_drop_queue(struct dp *, struct dp_port *, int q, enum dp_drop,
+                   struct pkt *);
+/* A lossless frame of that priority was lost. */
+void dp_violation(struct dp *, struct dp_port *, uint8_t prio, enum dp_drop);
+
+/* --- adopt.c, audit.c, stall.c, dp.c ----------------------------------- */
+
+/* Takes over a plan that was published, if there is one. */
+void dp_adopt(struct dp *);
+/* Tries to finish the ports that leave. */
+void dp_leave(struct dp *);
+/* Does rx + copies = tx + held + drops hold?  The cheap part of the audit. */
+bool dp_conserves(const struct dp *, struct dp_audit *);
+/* Notes how late this turn is. */
+void dp_stall_note(struct dp *, uint64_t now_ns);
+void dp_event(struct dp *, const struct dp_port *, enum dp_event_type,
+              uint8_t index);
+
+/* --- what every frame needs -------------------------------------------- */
+
+static inline void
+dp_wake_at(struct dp *dp, uint64_t when_ns)
+{
+    if (when_ns < dp->wake_ns)
+        dp->wake_ns = when_ns;
+}
+
+/* Follows a group's XOFF state: called wherever it may have changed. */
+static inline void
+dp_note_group(struct dp *dp, struct dp_port *port, int pg)
+{
+    if (dp_unlikely(port->group[pg].xoff != (port->xoff >> pg & 1)))
+        dp_group_changed(dp, port, pg);
+}
+
+/* Gives a frame, or a copy of one, back; with the last the charge goes. */
+static inline void
+dp_release(struct dp *dp, struct pkt *p)
+{
+    const struct pkt *o = p->owner;
+
+    if (o->n_refs == 1 && o->in_port != PKT_NO_PORT) {
+        struct dp_port *in = dp->port[o->in_port];
+
+        /* The buffer is about to be free, and counts as such. */
+        buf_release(&dp->buf, &in->group[o->pg], o->charge_bytes,
+                    pkt_pool_n_free(dp->pool) + 1);
+        dp_note_group(dp, in, o->pg);
+    }
+    pkt_free(p);
+}
+
+/* Octets that p occupies on the wire of its egress port, padding included.
+ * Queues, schedulers and shapers all count in these. */
+static inline uint32_t
+dp_wire_len(const struct pkt *p)
+{
+    uint32_t len = pkt_tx_len(p);
+
+    return len < PKT_MIN_LEN ? PKT_MIN_LEN : len;
+}
+
+/* Whether the port carries the VLAN: as in Open vSwitch, where a native VLAN
+ * is always carried. */
+static inline bool
+dp_carries(const struct dp_plan_port *pp, uint16_t vid)
+{
+    if (pp->vlan_mode == DP_VLAN_ACCESS)
+        return vid == pp->tag;
+    if (pp->all_trunks || (pp->trunks[vid >> 6] >> (vid & 63) & 1))
+        return true;
+    return pp->vlan_mode != DP_VLAN_TRUNK && vid == pp->tag;
+}
+
+#endif

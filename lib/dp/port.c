@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The run-time state of a port: making it (control thread), what its provider
+ * says about sending, and the drops that are counted on it (dp thread).
+ */
+#include "dp/dp_priv.h"
+
+#include <stdlib.h>
+
+static const char *const drop_names[DP_N_DROPS] = {
+    [DP_DROP_RUNT] = "runt",
+    [DP_DROP_RESERVED] = "reserved",
+    [DP_DROP_VLAN] = "vlan",
+    [DP_DROP_INGRESS_LIMIT] = "ingress-limit",
+    [DP_DROP_HEADROOM_EXCEEDED] = "headroom-exceeded",
+    [DP_DROP_NO_PORT] = "no-port",
+    [DP_DROP_NO_CLONE] = "no-clone",
+    [DP_DROP_QUEUE_LIMIT] = "queue-limit",
+    [DP_DROP_OVERSIZE] = "oversize",
+    [DP_DROP_PORT_DOWN] = "port-down",
+    [DP_DROP_PORT_REMOVED] = "port-removed",
+};
+
+const char *
+dp_drop_name(enum dp_drop reason)
+{
+    assert((unsigned) reason < DP_N_DROPS);
+    return drop_names[reason];
+}
+
+struct dp_port *
+dp_port_create(void)
+{
+    struct dp_port *port =
+        aligned_alloc(64, (sizeof(struct dp_port) + 63) & ~(size_t) 63);
+
+    if (!port)
+        return NULL;
+    memset(port, 0, sizeof(*port));
+    /* MAC control frames are sent from here, so that one never fails for
+     * want of a buffer.  Providers only read it. */
+    port->ctl.data = port->ctl_frame;
+    port->ctl.owner = &port->ctl;
+    port->ctl.len = MACCTL_LEN;
+    port->ctl.n_refs = 1;
+    port->ctl.in_port = PKT_NO_PORT;
+    return port;
+}
+
+void
+dp_port_destroy(struct dp_port *port)
+{
+    free(port);
+}
+
+const struct dp_port_counters *
+dp_port_counters(const struct dp_port *port)
+{
+    return &port->n;
+}
+
+const struct pfc *
+dp_port_pfc(const struct dp_port *port)
+{
+    return &port->pfc;
+}
+
+const struct buf_group *
+dp_port_group(const struct dp_port *port, int pg)
+{
+    assert(pg >= 0 && pg < N_PG);
+    return &port->group[pg];
+}
+
+void
+dp_port_sent(struct dp *dp, struct dp_port *port)
+{
+    if (dp_unlikely(port->n_again || port->down)) {
+        port->n_again = 0;
+        port->down = false;
+        dp_set_del(&dp->blocked, port->slot);
+    }
+}
+
+void
+dp_port_refused(struct dp *dp, struct dp_port *port, enum netdev_tx why)
+{
+    uint64_t wait_ns = DP_RETRY_MAX_NS;
+
+    if (why == NETDEV_TX_DOWN) {
+        /* Its descriptor would poll as an error for ever: only the timer
+         * tries again, or a frame that is put in the queue. */
+        dp_port_flush(dp, port, DP_DROP_PORT_DOWN);
+        if (!port->down)
+            dp_event(dp, port, DP_EV_PORT_DOWN, 0);
+        port->down = true;
+    } else {
+        dp_set_add(&dp->blocked, port->slot);
+        if (DP_RETRY_MIN_NS << port->n_again < DP_RETRY_MAX_NS)
+            wait_ns = DP_RETRY_MIN_NS << port->n_again;
+    }
+    if (port->n_again < 32)
+        port->n_again++;
+    port->retry_ns = dp->now_ns + wait_ns;
+}
+
+void
+dp_port_flush(struct dp *dp, struct dp_port *port, enum dp_drop reason)
+{
+    for (int q = 0; q < N_QUEUE; q++) {
+        struct dp_queue *queue = &port->queue[q];
+
+        while (queue->head) {
+            struct pkt *p = queue->head;
+
+            queue->head = p->next;
+            dp_drop_queue(dp, port, q, reason, p);
+        }
+        counter_set(&port->n.q_frames[q], 0);
+        counter_set(&port->n.q_bytes[q], 0);
+        sched_idle(&port->sched, q);
+    }
+    port->ready = 0;
+    counter_set(&port->n.held, 0);
+    dp_set_del(&dp->busy, port->slot);
+    dp_set_del(&dp->blocked, port->slot);
+}
+
+void
+dp_drop(struct dp *dp, struct dp_port *port, enum dp_drop reason,
+        struct pkt *p)
+{
+    counter_add(&port->n.drops[reason], 1);
+    dp_release(dp, p);
+}
+
+void
+dp_drop_queue(struct dp *dp, struct dp_port *port, int q, enum dp_drop reason,
+              struct pkt *p)
+{
+    counter_add(&port->n.q_drops[q], 1);
+    dp_drop(dp, port, reason, p);
+}
+
+void
+dp_violation(struct dp *dp, struct dp_port *port, uint8_t prio,
+             enum dp_drop reason)
+{
+    struct dp_event ev = {
+        .type = DP_EV_VIOLATION,
+        .now_ns = dp->now_ns,
+        .port = port->slot,
+        .index = prio,
+        .reason = reason,
+    };
+
+    counter_add(&port->n.violations[prio], 1);
+    ring_put(dp->events, &ev);
+}
