@@ -44,13 +44,34 @@
 #define CONF_MAX_BRIDGES   64
 #define CONF_HEADROOM_AUTO UINT64_MAX
 
+/* Ranges; the others are in the tables of field.c. */
+#define CONF_MIN_MEMORY   UINT64_C(1048576)
+#define CONF_MAX_MEMORY   UINT64_C(4294967296)
+#define CONF_MIN_FRAME    1514u /* MTU 1500 and an Ethernet header */
+#define CONF_MAX_FRAME    9238u /* MTU 9216, the header and two tags */
+#define CONF_MIN_RATE     UINT64_C(1000)
+#define CONF_MAX_RATE     UINT64_C(400000000000)
+#define CONF_MAX_CABLE_NS UINT64_C(1000000000)
+#define CONF_MIN_RING     65536u
+#define CONF_MAX_RING     268435456u
+#define CONF_MAX_VID      4094
+
+#define CONF_DEFAULT_FRAME  1522u /* MTU 1500, the header and two tags */
 #define CONF_DEFAULT_MEMORY UINT64_C(67108864)
 #define CONF_DEFAULT_XOFF   UINT64_C(131072) /* shared limit of a group */
 #define CONF_DEFAULT_XON    UINT64_C(65536)
 #define CONF_DEFAULT_QLIMIT UINT64_C(131072) /* lossy egress queue */
 
+/* Members of a map that a port gives itself; the others are its bridge's. */
+#define CONF_MAP_TRUST   1u
+#define CONF_MAP_DEFAULT 2u
+#define CONF_MAP_PCP     4u
+#define CONF_MAP_QUEUE   8u
+#define CONF_MAP_GROUP   16u
+#define CONF_MAP_ALL     31u
+
 struct conf_map {
-    bool set;                      /* given here; else the bridge's holds */
+    uint8_t given;                 /* CONF_MAP_ bits; a bridge's has all */
     enum dp_trust trust;           /* where the priority comes from */
     uint8_t default_prio;          /* 0..7, for frames that carry none */
     uint8_t pcp_to_prio[8];        /* 0..7 each */
@@ -62,7 +83,7 @@ struct conf_group {
     uint64_t reserved_bytes;   /* the group's own part of the memory */
     uint64_t xoff_bytes;       /* limit of its shared usage */
     uint64_t xon_bytes;        /* <= xoff_bytes */
-    uint64_t xon_offset_bytes; /* <= xoff_bytes */
+    uint64_t xon_offset_bytes; /* <= xoff_bytes; 0: not used */
     uint64_t headroom_bytes;   /* CONF_HEADROOM_AUTO: computed */
 };
 
@@ -91,7 +112,7 @@ struct conf_port {
     bool pfc_asymmetric;            /* honour all eight, send only those */
     uint16_t pfc_quanta;            /* 1..65535 */
     bool pause_rx, pause_tx;        /* 802.3x; exclusive with pfc_prios */
-    struct conf_map map;            /* overrides the bridge's when set */
+    struct conf_map map;            /* what it gives overrides the bridge's */
     struct conf_group group[N_PG];  /* ingress */
     struct conf_queue queue[N_QUEUE]; /* egress */
 };
@@ -99,10 +120,10 @@ struct conf_port {
 struct conf_bridge {
     char name[CONF_NAME_MAX + 1];
     uint64_t memory_bytes;    /* 1 MiB .. 4 GiB */
-    uint32_t max_frame_bytes; /* 1514 .. 9216 + tags, without FCS */
+    uint32_t max_frame_bytes; /* without FCS, tags counted */
     uint32_t mac_ageing_s;    /* 0: never; .. 1000000 (802.1Q) */
     bool forward_reserved;    /* lab option */
-    struct conf_map map;      /* defaults of its ports; `set` is true */
+    struct conf_map map;      /* defaults of its ports */
     struct conf_port **ports; /* by name, ascending */
     uint32_t n_ports;         /* <= DP_MAX_PORTS */
 };
@@ -117,7 +138,11 @@ struct conf {
 struct conf *conf_create(void);
 struct conf *conf_copy(const struct conf *);
 void conf_destroy(struct conf *);
+/* Slots are not compared: they are not configuration. */
 bool conf_equal(const struct conf *, const struct conf *);
+bool conf_port_equal(const struct conf_port *, const struct conf_port *);
+/* The same for a bridge without its ports. */
+bool conf_bridge_equal(const struct conf_bridge *, const struct conf_bridge *);
 
 /* Add with defaults; errors EEXIST, EINVAL (name), ENOSPC, with what is
  * allowed.  The new element is returned for editing. */
@@ -129,7 +154,9 @@ int conf_add_port(struct conf *, struct conf_bridge *, const char *name,
 int conf_del_bridge(struct conf *, const char *name, struct err *);
 int conf_del_port(struct conf *, const char *name, struct err *);
 struct conf_bridge *conf_find_bridge(const struct conf *, const char *name);
-/* Ports have daemon-wide unique names.  *bridge may be null. */
+struct conf_port *conf_bridge_find_port(const struct conf_bridge *,
+                                        const char *name);
+/* Ports have daemon-wide unique names.  `bridge` may be null. */
 struct conf_port *conf_find_port(const struct conf *, const char *name,
                                  struct conf_bridge **bridge);
 /* The same with an ENOENT error that names the port or bridge and lists (some
@@ -183,25 +210,38 @@ uint64_t conf_port_headroom(const struct conf_bridge *,
                             const struct conf_port *, int pg,
                             const struct conf_live *, uint64_t stall_ns);
 
-/* Bit g: group g is lossless (a PFC-enabled priority maps to it, or
- * pause_tx).  Queues likewise. */
+/* Every term of that rule, for `doctor`; what is configured has no say. */
+struct headroom;
+void conf_port_headroom_terms(const struct conf_bridge *,
+                              const struct conf_port *,
+                              const struct conf_live *, uint64_t stall_ns,
+                              struct headroom *);
+
+/* Bit g: group g of the port is lossless: a PFC-enabled priority of the port
+ * maps to it (lossy ones may share it), or pause_tx is on.
+ * Bit q: queue q of the port is lossless: some priority that is PFC-enabled on
+ * ANY port of the bridge (all of them where one has pause_tx) maps to it.  A
+ * frame that came in under the promise keeps it on a port without PFC; a lossy
+ * frame in such a queue is bounded by its own ingress group. */
 uint8_t conf_lossless_groups(const struct conf_bridge *,
                              const struct conf_port *);
 uint8_t conf_lossless_queues(const struct conf_bridge *,
                              const struct conf_port *);
 
-/* Sizes of the datapath of a bridge. */
+/* Sizes of the datapath of a bridge.  The buffers, each counted with its
+ * descriptor, fill memory_bytes; clones and tables are a few MiB beside.  The
+ * caller gives the seed. */
 void conf_build_dp(const struct conf_bridge *, struct dp_conf *);
 
 /* Builds the plan of one port: everything but netdev, state and is_new, which
- * the caller fills in.  */
+ * are the caller's and left as they are.  live may be null. */
 void conf_build_port(const struct conf_bridge *, const struct conf_port *,
                      const struct conf_live *, uint64_t stall_ns,
                      struct dp_plan_port *);
 
 /* Fills shared_bytes, low_buffers, ageing and the like of a plan whose ports
- * are in; refuses with ENOSPC when computed headrooms do not fit the memory.
- */
+ * are in; generation, n_slots and ports are the caller's.  Refuses with ENOSPC
+ * and the numbers when computed headrooms do not fit the memory. */
 int conf_build_bridge(const struct conf_bridge *, struct dp_plan *,
                       struct err *);
 

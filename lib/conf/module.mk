@@ -1,1 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
+noinst_LIBRARIES += lib/conf/libconf.a
+lib_conf_libconf_a_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+lib_conf_libconf_a_SOURCES = \
+	lib/conf/build.c \
+	lib/conf/conf.h \
+	lib/conf/diff.c \
+	lib/conf/field.c \
+	lib/conf/field.h \
+	lib/conf/field_in.c \
+	lib/conf/json_in.c \
+	lib/conf/json_out.c \
+	lib/conf/model.c \
+	lib/conf/text.c \
+	lib/conf/validate.c
+EXTRA_DIST += lib/conf/may_include

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tables of what configuration consists of, and what can be done to one
+ * member given its table entry.  See field.h.  Control thread.
+ */
+#include "conf/field.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+#define UINT(st, m, json, lo, hi, dflt, text)                               \
+    .name = json, .kind = FIELD_UINT, .size = sizeof(((struct st *) 0)->m), \
+    .offset = offsetof(struct st, m), .min = lo, .max = hi, .def = dflt,    \
+    .what = text
+#define BOOL(st, m, json, text)                             \
+    .name = json, .kind = FIELD_BOOL, .size = sizeof(bool), \
+    .offset = offsetof(struct st, m), .max = 1, .what = text
+#define ENUM(st, m, json, words, text)                                        \
+    .name = json, .kind = FIELD_ENUM, .size = sizeof(((struct st *) 0)->m),   \
+    .offset = offsetof(struct st, m), .max = N_OF(words) - 2, .names = words, \
+    .what = text
+#define OTHER(st, m, json, k, text) \
+    .name = json, .kind = k, .offset = offsetof(struct st, m), .what = text
+
+static const char *const trust_names[] = {"pcp", "port", NULL};
+static const char *const queue_modes[] = {"strict", "ets", NULL};
+static const char *const vlan_modes[] = {"trunk", "access", "native-tagged",
+                                         "native-untagged", NULL};
+
+static const struct field map_fields[] = {
+    {ENUM(conf_map, trust, "trust", trust_names,
+          "where a frame's priority comes from"),
+     .given = CONF_MAP_TRUST},
+    {UINT(conf_map, default_prio, "default_priority", 0, 7, 0,
+          "priority of frames that carry none"),
+     .given = CONF_MAP_DEFAULT},
+    {OTHER(conf_map, pcp_to_prio, "pcp_to_priority", FIELD_MAP8,
+           "priority by PCP"),
+     .given = CONF_MAP_PCP},
+    {OTHER(conf_map, prio_to_queue, "priority_to_queue", FIELD_MAP8,
+           "egress queue by priority"),
+     .given = CONF_MAP_QUEUE},
+    {OTHER(conf_map, prio_to_pg, "priority_to_group", FIELD_MAP8,
+           "ingress priority group by priority"),
+     .given = CONF_MAP_GROUP},
+};
+
+static const struct field vlan_fields[] = {
+    {ENUM(conf_port, vlan_mode, "mode", vlan_modes,
+          "as vlan_mode of Open vSwitch; access when only tag is given")},
+    {UINT(conf_port, tag, "tag", 0, CONF_MAX_VID, 0,
+          "VLAN of untagged frames, not in trunk mode")},
+    {OTHER(conf_port, trunks, "trunks", FIELD_VIDS,
+           "VLANs that a trunk carries; none given: all")},
+};
+
+static const struct field pfc_fields[] = {
+    {OTHER(conf_port, pfc_prios, "priorities", FIELD_PRIOS,
+           "lossless priorities: PFC is sent and honoured"),
+     .size = 1},
+    {BOOL(conf_port, pfc_asymmetric, "asymmetric",
+          "honour PFC on all eight priorities, send it for those above")},
+    {UINT(conf_port, pfc_quanta, "quanta", 1, 65535, PFC_QUANTA_DEFAULT,
+          "pause time that is sent, in units of 512 bit times")},
+};
+
+static const struct field pause_fields[] = {
+    {BOOL(conf_port, pause_rx, "rx", "obey 802.3x PAUSE; not with PFC")},
+    {BOOL(conf_port, pause_tx, "tx", "send 802.3x PAUSE; not with PFC")},
+};
+
+static const struct field group_fields[] = {
+    {UINT(conf_group, reserved_bytes, "reserved_bytes", 0, CONF_MAX_MEMORY, 0,
+          "the group's own part of the bridge's memory")},
+    {UINT(conf_group, xoff_bytes, "xoff_bytes", 0, CONF_MAX_MEMORY,
+          CONF_DEFAULT_XOFF,
+          "limit of its shared usage: XOFF when lossless, drop when not")},
+    {UINT(conf_group, xon_bytes, "xon_bytes", 0, CONF_MAX_MEMORY,
+          CONF_DEFAULT_XON, "XON at or below; at most xoff_bytes")},
+    {UINT(conf_group, xon_offset_bytes, "xon_offset_bytes", 0, CONF_MAX_MEMORY,
+          0, "XON also at or below xoff_bytes minus this; 0: not used")},
+    {OTHER(conf_group, headroom_bytes, "headroom", FIELD_AUTO,
+           "bytes that may arrive after XOFF; auto: computed"),
+     .size = 8, .max = CONF_MAX_MEMORY, .def = CONF_HEADROOM_AUTO},
+};
+
+static const struct field queue_fields[] = {
+    {ENUM(conf_queue, ets, "mode", queue_modes,
+          "strict: before all others, higher number first; ets: by weight")},
+    {UINT(
+        conf_queue, weight, "weight", 0, 100, 0,
+        "per cent, 1 to 100 for ets, 0 for strict; those of ets sum to 100")},
+    {UINT(conf_queue, max_rate_bps, "max_rate_bps", CONF_MIN_RATE,
+          CONF_MAX_RATE, 0, "upper limit in bit/s; 0: none"),
+     .zero_ok = true},
+    {UINT(conf_queue, limit_bytes, "limit_bytes", CONF_MIN_FRAME,
+          CONF_MAX_MEMORY, CONF_DEFAULT_QLIMIT,
+          "lossy queue: tail drop above; at least one frame")},
+};
+
+static const struct field port_fields[] = {
+    {OTHER(conf_port, cls, "type", FIELD_TYPE,
+           "kind of port; fixed when the port is added")},
+    {OTHER(conf_port, mac, "mac", FIELD_MAC, "address of a tap port")},
+    {UINT(conf_port, rate_bps, "rate_bps", CONF_MIN_RATE, CONF_MAX_RATE, 0,
+          "line rate in bit/s that is shaped to; 0: the interface's own, not "
+          "shaped"),
+     .zero_ok = true},
+    {UINT(conf_port, cable_delay_ns, "cable_delay_ns", 0, CONF_MAX_CABLE_NS, 0,
+          "one-way delay of the cable; headroom follows")},
+    {UINT(conf_port, ring_bytes, "ring_bytes", CONF_MIN_RING, CONF_MAX_RING, 0,
+          "size of the receive ring; 0: automatic"),
+     .zero_ok = true},
+};
+
+static const struct section port_sections[] = {
+    {"vlan", NULL, vlan_fields, N_OF(vlan_fields), 0, 0, "VLANs of the port"},
+    {"pfc", NULL, pfc_fields, N_OF(pfc_fields), 0, 0,
+     "priority-based flow control"},
+    {"pause", NULL, pause_fields, N_OF(pause_fields), 0, 0, "802.3x PAUSE"},
+    {"map", NULL, map_fields, N_OF(map_fields),
+     offsetof(struct conf_port, map), 0,
+     "what is not given here is the bridge's"},
+    {"groups", "group", group_fields, N_OF(group_fields),
+     offsetof(struct conf_port, group), sizeof(struct conf_group),
+     "ingress priority groups by number"},
+    {"queues", "queue", queue_fields, N_OF(queue_fields),
+     offsetof(struct conf_port, queue), sizeof(struct conf_queue),
+     "egress queues by number"},
+};
+
+static const struct field bridge_fields[] = {
+    {UINT(conf_bridge, memory_bytes, "memory_bytes", CONF_MIN_MEMORY,
+          CONF_MAX_MEMORY, CONF_DEFAULT_MEMORY,
+          "frame memory: reserved parts, shared part and headrooms")},
+    {UINT(conf_bridge, max_frame_bytes, "max_frame_bytes", CONF_MIN_FRAME,
+          CONF_MAX_FRAME, CONF_DEFAULT_FRAME,
+          "longest frame, tags counted, without FCS")},
+    {UINT(conf_bridge, mac_ageing_s, "mac_ageing_s", 0, 1000000, 300,
+          "seconds after which a silent address is forgotten; 0: never")},
+    {BOOL(conf_bridge, forward_reserved, "forward_reserved",
+          "forward 01-80-C2-00-00-00 to -0F, except -01: for labs")},
+};
+
+static const struct section bridge_sections[] = {
+    {"map", NULL, map_fields, N_OF(map_fields),
+     offsetof(struct conf_bridge, map), 0, "defaults of the ports"},
+};
+
+const struct object conf_port_object = {port_fields, N_OF(port_fields),
+                                        port_sections, N_OF(port_sections)};
+const struct object conf_bridge_object = {bridge_fields, N_OF(bridge_fields),
+                                          bridge_sections,
+                                          N_OF(bridge_sections)};
+
+bool
+section_is_map(const struct section *s)
+{
+    return s->fields == map_fields;
+}
+
+uint64_t
+field_get(const struct field *f, const void *base)
+{
+    const char *p = (const char *) base + f->offset;
+    uint16_t v16;
+    uint32_t v32;
+    uint64_t v64;
+
+    switch (f->size) {
+    case 1:
+        return *(const uint8_t *) p;
+    case 2:
+        memcpy(&v16, p, 2);
+        return v16;
+    case 4:
+        memcpy(&v32, p, 4);
+        return v32;
+    default:
+        assert(f->size == 8);
+        memcpy(&v64, p, 8);
+        return v64;
+    }
+}
+
+/* A map remembers which of its members it was given. */
+static void
+mark_given(const struct field *f, void *base, bool given)
+{
+    struct conf_map *map = base;
+
+    if (!f->given)
+        return;
+    map->given =
+        (uint8_t) (given ? map->given | f->given : map->given & ~f->given);
+}
+
+void
+field_set(const struct field *f, void *base, uint64_t v)
+{
+    char *p = (char *) base + f->offset;
+    uint16_t v16 = (uint16_t) v;
+    uint32_t v32 = (uint32_t) v;
+
+    switch (f->size) {
+    case 1:
+        *(uint8_t *) p = (uint8_t) v;
+        break;
+    case 2:
+        memcpy(p, &v16, 2);
+        break;
+    case 4:
+        memcpy(p, &v32, 4);
+        break;
+    default:
+        assert(f->size == 8);
+        memcpy(p, &v, 8);
+        break;
+    }
+    mark_given(f, base, true);
+}
+
+void
+field_reset(const struct field *f, void *base)
+{
+    uint8_t *p = (uint8_t *) base + f->offset;
+    int i;
+
+    switch (f->kind) {
+    case FIELD_MAP8:
+        for (i = 0; i < 8; i++)
+            p[i] = (uint8_t) i;
+        break;
+    case FIELD_VIDS:
+        ((struct conf_port *) base)->n_trunks = 0;
+        break;
+    case FIELD_MAC:
+        ((struct conf_port *) base)->have_mac = false;
+        memset(p, 0, 6);
+        break;
+    case FIELD_TYPE:
+        break; /* a port has no other type to go back to */
+    default:
+        field_set(f, base, f->def);
+        break;
+    }
+    mark_given(f, base, false);
+}
+
+static bool
+map_member_equal(const struct field *f, const struct conf_map *a,
+                 const struct conf_map *b)
+{
+    const char *pa = (const char *) a + f->offset;
+    const char *pb = (const char *) b + f->offset;
+
+    if ((a->given & f->given) != (b->given & f->given))
+        return false;
+    if (!(a->given & f->given))
+        return true;
+    if (f->kind == FIELD_MAP8)
+        return !memcmp(pa, pb, 8);
+    return field_get(f, a) == field_get(f, b);
+}
+
+bool
+field_equal(const struct field *f, const void *a, const void *b)
+{
+    const struct conf_port *pa = a, *pb = b;
+
+    if (f->given)
+        return map_member_equal(f, a, b);
+    switch (f->kind) {
+    case FIELD_VIDS:
+        return pa->n_trunks == pb->n_trunks &&
+               !memcmp(pa->trunks, pb->trunks,
+                       pa->n_trunks * sizeof(pa->trunks[0]));
+    case FIELD_MAC:
+        return pa->have_mac == pb->have_mac &&
+               (!pa->have_mac || !memcmp(pa->mac, pb->mac, 6));
+    case FIELD_TYPE:
+        return pa->cls == pb->cls;
+    default:
+        return field_get(f, a) == field_get(f, b);
+    }
+}
+
+static void
+allowed_words(const struct field *f, char *text, size_t size)
+{
+    size_t n = 0;
+    int i;
+
+    text[0] = '\0';
+    for (i = 0; f->names[i] && n < size; i++)
+        n += (size_t) snprintf(text + n, size - n, "%s%s", i ? ", " : "",
+                               f->names[i]);
+}
+
+void
+field_allowed(const struct field *f, char *text, size_t size)
+{
+    switch (f->kind) {
+    case FIELD_UINT:
+    case FIELD_AUTO:
+        snprintf(text, size, "%s%s%llu to %llu",
+                 f->kind == FIELD_AUTO ? "\"auto\", or " : "",
+                 f->zero_ok ? "0, or " : "", (unsigned long long) f->min,
+                 (unsigned long long) f->max);
+        break;
+    case FIELD_BOOL:
+        snprintf(text, size, "true, false");
+        break;
+    case FIELD_ENUM:
+        allowed_words(f, text, size);
+        break;
+    case FIELD_PRIOS:
+        snprintf(text, size, "an array of different priorities, 0 to 7");
+        break;
+    case FIELD_MAP8:
+        snprintf(text, size, "an array of eight numbers, 0 to 7");
+        break;
+    case FIELD_VIDS:
+        snprintf(text, size, "an array of different VLAN ids, 0 to %d",
+                 CONF_MAX_VID);
+        break;
+    case FIELD_MAC:
+        snprintf(text, size,
+                 "a unicast address as six pairs of hexadecimal digits with "
+                 "colons between");
+        break;
+    case FIELD_TYPE:
+        snprintf(text, size, "afpacket, tap, mem");
+        break;
+    }
+}
+
+void *
+section_elem(const struct section *s, void *base, int i)
+{
+    return (char *) base + s->offset + s->stride * (size_t) i;
+}
+
+const void *
+section_elem_const(const struct section *s, const void *base, int i)
+{
+    return (const char *) base + s->offset + s->stride * (size_t) i;
+}
+
+static int
+n_elems(const struct section *s)
+{
+    return s->stride ? 8 : 1;
+}
+
+void
+section_reset(const struct section *s, void *base)
+{
+    size_t f;
+    int i;
+
+    for (i = 0; i < n_elems(s); i++)
+        for (f = 0; f < s->n_fields; f++)
+            field_reset(&s->fields[f], section_elem(s, base, i));
+}
+
+bool
+section_is_default(const struct section *s, const void *elem)
+{
+    size_t f;
+
+    for (f = 0; f < s->n_fields; f++)
+        if (field_get(&s->fields[f], elem) != s->fields[f].def)
+            return false;
+    return true;
+}
+
+void
+object_reset(const struct object *o, void *base)
+{
+    size_t i;
+
+    for (i = 0; i < o->n_fields; i++)
+        field_reset(&o->fields[i], base);
+    for (i = 0; i < o->n_sections; i++)
+        section_reset(&o->sections[i], base);
+}
+
+static bool
+section_equal(const struct section *s, const void *a, const void *b)
+{
+    size_t f;
+    int i;
+
+    for (i = 0; i < n_elems(s); i++)
+        for (f = 0; f < s->n_fields; f++)
+            if (!field_equal(&s->fields[f], section_elem_const(s, a, i),
+                             section_elem_const(s, b, i)))
+                return false;
+    return true;
+}
+
+bool
+object_equal(const struct object *o, const void *a, const void *b)
+{
+    size_t i;
+
+    for (i = 0; i < o->n_fields; i++)
+        if (!field_equal(&o->fields[i], a, b))
+            return false;
+    for (i = 0; i < o->n_sections; i++)
+        if (!section_equal(&o->sections[i], a, b))
+            return false;
+    return true;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a bridge, a port and their parts consist of, as tables: the name of a
+ * member in JSON, where it lies in the model, its range and its default.
+ * Decoding, encoding, validation, comparison, defaults and the JSON Schema
+ * all read these tables, so that they cannot disagree.  Private to lib/conf;
+ * control thread.
+ */
+#ifndef CONF_FIELD_H
+#define CONF_FIELD_H
+
+#include "conf/conf.h"
+
+#include <stddef.h>
+
+#define CONF_PATH_SIZE 160 /* as err.path */
+
+enum field_kind {
+    FIELD_UINT,  /* integer */
+    FIELD_BOOL,  /* true, false */
+    FIELD_ENUM,  /* one word out of `names` */
+    FIELD_AUTO,  /* integer, or "auto" for CONF_HEADROOM_AUTO */
+    FIELD_PRIOS, /* set of priorities: bit mask here, array of numbers there */
+    FIELD_MAP8,  /* array of eight numbers 0..7 */
+    FIELD_VIDS,  /* struct conf_port's trunks */
+    FIELD_MAC,   /* struct conf_port's mac */
+    FIELD_TYPE,  /* struct conf_port's cls */
+};
+
+struct field {
+    const char *name;         /* member in JSON */
+    enum field_kind kind;     /* how it is stored and written */
+    uint8_t size;             /* octets of an integer, bool or enum: 1..8 */
+    uint8_t given;            /* CONF_MAP_ bit in struct conf_map; 0: none */
+    bool zero_ok;             /* 0 is allowed beside min..max */
+    size_t offset;            /* from the start of the struct that has it */
+    uint64_t min, max;        /* range of an integer */
+    uint64_t def;             /* default of an integer, bool or enum */
+    const char *const *names; /* ENUM: words by value, null at the end */
+    const char *what;         /* one line for the schema and for people */
+};
+
+/* A member that is an object of its own. */
+struct section {
+    const char *name;           /* member in JSON */
+    const char *one;            /* name of an element, "group"; null: single */
+    const struct field *fields; /* its members */
+    size_t n_fields;            /* how many */
+    size_t offset;              /* of its struct in the struct that has it */
+    size_t stride;              /* from one element to the next of eight keyed
+                                   "0" to "7"; 0: a single object */
+    const char *what;           /* one line for the schema */
+};
+
+struct object {
+    const struct field *fields;     /* plain members */
+    size_t n_fields;                /* how many */
+    const struct section *sections; /* members that are objects */
+    size_t n_sections;              /* how many */
+};
+
+extern const struct object conf_port_object;   /* of struct conf_port */
+extern const struct object conf_bridge_object; /* of struct conf_bridge;
+                                             `ports` is not in it */
+
+/* Whether `s` is the section of maps, whose members may be left to the
+ * bridge: its struct is a struct conf_map. */
+bool section_is_map(const struct section *s);
+
+uint64_t field_get(const struct field *, const void *base);
+void field_set(const struct field *, void *base, uint64_t v);
+/* Gives the default; a map's member is left to the bridge again. */
+void field_reset(const struct field *, void *base);
+bool field_equal(const struct field *, const void *a, const void *b);
+/* "0, or 1000 to 400000000000"; "pcp, port"; ... */
+void field_allowed(const struct field *, char *text, size_t size);
+
+void section_reset(const struct section *, void *base);
+/* All members of one element have their defaults. */
+bool section_is_default(const struct section *, const void *elem);
+/* The struct of the section's (i-th) element. */
+void *section_elem(const struct section *, void *base, int i);
+const void *section_elem_const(const struct section *, const void *base,
+                               int i);
+void object_reset(const struct object *, void *base);
+bool object_equal(const struct object *, const void *a, const void *b);
+
+/* Where something is, for errors: its JSON pointer, and in words. */
+struct place {
+    char path[CONF_PATH_SIZE]; /* "/bridges/br0/ports/eth1/groups/3" */
+    char subject[64];          /* "port eth1: group 3" */
+    struct err *err;           /* filled on error; may be null */
+};
+
+void place_port(struct place *, const struct conf_bridge *,
+                const struct conf_port *, struct err *);
+void place_bridge(struct place *, const struct conf_bridge *, struct err *);
+/* Where the section's (i-th) element is, within `in`. */
+void place_section(struct place *, const struct place *in,
+                   const struct section *, int i);
+/* EINVAL for a member: "SUBJECT: MEMBER VALUE COMPLAINT: allowed ALLOWED". */
+int place_refuse(const struct place *, const char *member, const char *value,
+                 const char *allowed, const char *complaint);
+
+/* Whether an integer is in the range of its field. */
+bool field_in_range(const struct field *, uint64_t v);
+int field_refuse_range(const struct field *, const struct place *,
+                       const char *value);
+
+/* Sets a member from its JSON value; null resets it.  EINVAL for another type
+ * or an integer out of range. */
+int field_read(const struct field *, void *base, struct json_object *,
+               const struct place *);
+
+/* Appends one step to a JSON pointer, escaped; what does not fit is cut. */
+void conf_path_join(char out[CONF_PATH_SIZE], const char *base,
+                    const char *step);
+
+/* The member or word nearest to `word` among n of them, for "did you mean";
+ * null when none is near. */
+const char *conf_suggest(const char *word, const char *const *among, size_t n);
+
+/* Aborts when memory is short: see conf.h. */
+void *conf_alloc(size_t n, size_t size) __attribute__((malloc));
+
+/* Copies text from outside for an error: shortened with "..." where it does
+ * not fit, and what is not printable ASCII as '?', so that a cut leaves no
+ * half character. */
+const char *conf_plain_text(const char *from, char *text, size_t size);
+/* The same of a JSON value; null gives "null". */
+const char *conf_json_text(struct json_object *, char *text, size_t size);
+
+/* The map that holds for a port: its own members over the bridge's. */
+void conf_map_effective(const struct conf_bridge *, const struct conf_port *,
+                        struct conf_map *);
+
+/* What the ports of a bridge ask of its memory. */
+struct conf_need {
+    uint64_t reserved_bytes; /* sum over all groups */
+    uint64_t headroom_bytes; /* sum over lossless groups */
+    uint32_t n_groups;       /* groups that some priority maps to */
+};
+
+/* Groups of a port that some priority maps to. */
+uint32_t conf_n_groups(const struct conf_bridge *, const struct conf_port *);
+/* ENOSPC, with the numbers, when it does not fit. */
+int conf_check_memory(const struct conf_bridge *, const struct conf_need *,
+                      struct err *);
+
+/* Whether a name may be an interface's; `text` says why not. */
+bool conf_name_ok(const char *name, const char **why);
+
+/* A port to JSON: all groups and queues when `full`, else those that differ
+ * from their defaults. */
+struct json_object *conf_port_json(const struct conf_port *, bool full);
+/* A bridge without its ports. */
+struct json_object *conf_bridge_json(const struct conf_bridge *);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether a configuration, taken as a whole, can be: ranges by the tables of
+ * field.c, and what members demand of each other.  The first thing wrong is
+ * named.  Control thread.
+ */
+#include "conf/conf.h"
+#include "conf/field.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Refuses a member for what another one says. */
+static int
+refuse_uint(const struct place *at, const char *member, uint64_t value,
+            const char *allowed, const char *complaint)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    return place_refuse(at, member, text, allowed, complaint);
+}
+
+static int
+check_map8(const struct field *f, const void *base, const struct place *at)
+{
+    const uint8_t *v = (const uint8_t *) base + f->offset;
+    int i;
+
+    for (i = 0; i < 8; i++) {
+        char value[8];
+
+        snprintf(value, sizeof(value), "%u", v[i]);
+        if (v[i] > 7)
+            return field_refuse_range(f, at, value);
+    }
+    return 0;
+}
+
+static int
+check_vids(const struct field *f, const struct conf_port *p,
+           const struct place *at)
+{
+    uint32_t i;
+
+    for (i = 0; i < p->n_trunks; i++) {
+        char value[8];
+
+        snprintf(value, sizeof(value), "%u", p->trunks[i]);
+        if (p->trunks[i] > CONF_MAX_VID ||
+            (i && p->trunks[i] <= p->trunks[i - 1]))
+            return field_refuse_range(f, at, value);
+    }
+    return 0;
+}
+
+static int
+check_mac(const struct field *f, const struct conf_port *p,
+          const struct place *at)
+{
+    static const uint8_t zero[6];
+    char value[18], allowed[160];
+
+    if (!p->have_mac)
+        return 0;
+    snprintf(value, sizeof(value), "%02x:%02x:%02x:%02x:%02x:%02x", p->mac[0],
+             p->mac[1], p->mac[2], p->mac[3], p->mac[4], p->mac[5]);
+    field_allowed(f, allowed, sizeof(allowed));
+    if (strcmp(p->cls->type, "tap"))
+        return place_refuse(at, f->name, value, "for a port of type tap only",
+                            "is given for a port that is not a tap");
+    if (p->mac[0] & 1)
+        return place_refuse(at, f->name, value, allowed, "is a group address");
+    if (!memcmp(p->mac, zero, 6))
+        return place_refuse(at, f->name, value, allowed, "is all zero");
+    return 0;
+}
+
+static int
+check_field(const struct field *f, const void *base, const struct place *at)
+{
+    char value[24];
+    uint64_t v;
+
+    switch (f->kind) {
+    case FIELD_MAP8:
+        return check_map8(f, base, at);
+    case FIELD_VIDS:
+        return check_vids(f, base, at);
+    case FIELD_MAC:
+        return check_mac(f, base, at);
+    case FIELD_PRIOS:
+    case FIELD_TYPE:
+        return 0; /* every mask is a set; a class is one that exists */
+    default:
+        v = field_get(f, base);
+        snprintf(value, sizeof(value), "%" PRIu64, v);
+        return field_in_range(f, v) ? 0 : field_refuse_range(f, at, value);
+    }
+}
+
+static int
+check_fields(const struct field *fields, size_t n, const void *base,
+             const struct place *at)
+{
+    int rc = 0;
+    size_t i;
+
+    for (i = 0; i < n && !rc; i++)
+        rc = check_field(&fields[i], base, at);
+    return rc;
+}
+
+/* What every member says by itself. */
+static int
+check_ranges(const struct object *o, const void *base, const struct place *in)
+{
+    int rc = check_fields(o->fields, o->n_fields, base, in);
+    struct place at;
+    size_t s;
+    int i;
+
+    for (s = 0; s < o->n_sections; s++) {
+        const struct section *sec = &o->sections[s];
+
+        for (i = 0; i < (sec->stride ? 8 : 1) && !rc; i++) {
+            place_section(&at, in, sec, i);
+            rc = check_fields(sec->fields, sec->n_fields,
+                              section_elem_const(sec, base, i), &at);
+        }
+    }
+    return rc;
+}
+
+static const struct section *
+find_section(const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(conf_port_object.sections[i].name, name))
+        i++;
+    return &conf_port_object.sections[i];
+}
+
+static int
+check_vlan(const struct conf_port *p, const struct place *in)
+{
+    struct place at;
+
+    place_section(&at, in, find_section("vlan"), 0);
+    if (p->vlan_mode == DP_VLAN_TRUNK && p->tag)
+        return refuse_uint(&at, "tag", p->tag,
+                           "0, or another mode (access, native-tagged, "
+                           "native-untagged)",
+                           "has no meaning in mode trunk");
+    if (p->vlan_mode == DP_VLAN_ACCESS && p->n_trunks)
+        return refuse_uint(&at, "trunks", p->trunks[0],
+                           "no trunks, or another mode (trunk, native-tagged, "
+                           "native-untagged)",
+                           "has no meaning in mode access");
+    return 0;
+}
+
+static int
+check_pause(const struct conf_port *p, const struct place *in)
+{
+    const char *member = p->pause_rx ? "rx" : "tx";
+    char complaint[96];
+    struct place at;
+
+    if (!p->pause_rx && !p->pause_tx)
+        return 0;
+    place_section(&at, in, find_section("pause"), 0);
+    if (p->pfc_prios) {
+        snprintf(complaint, sizeof(complaint),
+                 "excludes PFC, which is on (priority mask 0x%02x)",
+                 p->pfc_prios);
+        return place_refuse(&at, member, "true", "false, or no pfc priorities",
+                            complaint);
+    }
+    if (p->pfc_asymmetric)
+        return place_refuse(&at, member, "true",
+                            "false, or pfc asymmetric false",
+                            "excludes PFC, which pfc asymmetric honours");
+    return 0;
+}
+
+static int
+check_group(const struct conf_bridge *b, const struct conf_port *p, int pg,
+            const struct place *in)
+{
+    const struct conf_group *g = &p->group[pg];
+    bool lossless = conf_lossless_groups(b, p) & (1u << pg);
+    uint64_t room =
+        lossless ? g->xoff_bytes : g->reserved_bytes + g->xoff_bytes;
+    char allowed[64], complaint[128];
+    struct place at;
+
+    place_section(&at, in, find_section("groups"), pg);
+    snprintf(allowed, sizeof(allowed), "0 to %" PRIu64, g->xoff_bytes);
+    snprintf(complaint, sizeof(complaint), "exceeds xoff_bytes %" PRIu64,
+             g->xoff_bytes);
+    if (g->xon_bytes > g->xoff_bytes)
+        return refuse_uint(&at, "xon_bytes", g->xon_bytes, allowed, complaint);
+    if (g->xon_offset_bytes > g->xoff_bytes)
+        return refuse_uint(&at, "xon_offset_bytes", g->xon_offset_bytes,
+                           allowed, complaint);
+    if (room >= b->max_frame_bytes)
+        return 0;
+    snprintf(allowed, sizeof(allowed), "%u to %" PRIu64, b->max_frame_bytes,
+             CONF_MAX_MEMORY);
+    snprintf(complaint, sizeof(complaint),
+             "%s not hold one frame of max_frame_bytes %u",
+             lossless ? "(lossless) does" : "and reserved_bytes together do",
+             b->max_frame_bytes);
+    return refuse_uint(&at, "xoff_bytes", g->xoff_bytes, allowed, complaint);
+}
+
+static int
+check_queue(const struct conf_bridge *b, const struct conf_port *p, int q,
+            const struct place *in)
+{
+    const struct conf_queue *queue = &p->queue[q];
+    char allowed[64];
+    struct place at;
+
+    place_section(&at, in, find_section("queues"), q);
+    if (!queue->ets && queue->weight)
+        return refuse_uint(&at, "weight", queue->weight, "0, or mode ets",
+                           "is given for a strict queue");
+    if (queue->ets && !queue->weight)
+        return refuse_uint(&at, "weight", 0, "1 to 100",
+                           "is no share for an ets queue");
+    if (queue->limit_bytes >= b->max_frame_bytes)
+        return 0;
+    snprintf(allowed, sizeof(allowed), "%u to %" PRIu64, b->max_frame_bytes,
+             CONF_MAX_MEMORY);
+    return refuse_uint(&at, "limit_bytes", queue->limit_bytes, allowed,
+                       "does not hold one frame of the bridge's "
+                       "max_frame_bytes");
+}
+
+static int
+check_weights(const struct conf_port *p, const struct place *in)
+{
+    char path[CONF_PATH_SIZE], list[64] = "", value[16];
+    unsigned sum = 0, n = 0;
+    size_t used = 0;
+    int q;
+
+    for (q = 0; q < N_QUEUE; q++) {
+        if (!p->queue[q].ets)
+            continue;
+        used += (size_t) snprintf(list + used, sizeof(list) - used, "%s%d: %u",
+                                  n++ ? ", " : "", q, p->queue[q].weight);
+        sum += p->queue[q].weight;
+    }
+    if (!n || sum == 100)
+        return 0;
+    conf_path_join(path, in->path, "queues");
+    snprintf(value, sizeof(value), "%u", sum);
+    return err_set(in->err, EINVAL, path, value, "100",
+                   "%s: the weights of its ets queues (%s) sum to %u: allowed "
+                   "is a sum of 100",
+                   in->subject, list, sum);
+}
+
+static int
+check_port(const struct conf_bridge *b, const struct conf_port *p,
+           struct err *err)
+{
+    struct place at;
+    int rc, i;
+
+    place_port(&at, b, p, err);
+    rc = check_ranges(&conf_port_object, p, &at);
+    if (!rc)
+        rc = check_vlan(p, &at);
+    if (!rc)
+        rc = check_pause(p, &at);
+    for (i = 0; i < N_PG && !rc; i++)
+        rc = check_group(b, p, i, &at);
+    for (i = 0; i < N_QUEUE && !rc; i++)
+        rc = check_queue(b, p, i, &at);
+    return rc ? rc : check_weights(p, &at);
+}
+
+/* What is certain to be taken from the memory: headrooms that are computed
+ * depend on the live interface and come in conf_build_bridge(). */
+static int
+check_memory(const struct conf_bridge *b, struct err *err)
+{
+    struct conf_need need = {.n_groups = 0};
+    uint32_t i;
+    int pg;
+
+    for (i = 0; i < b->n_ports; i++) {
+        const struct conf_port *p = b->ports[i];
+        uint8_t lossless = conf_lossless_groups(b, p);
+
+        need.n_groups += conf_n_groups(b, p);
+        for (pg = 0; pg < N_PG; pg++) {
+            uint64_t headroom = p->group[pg].headroom_bytes;
+
+            need.reserved_bytes += p->group[pg].reserved_bytes;
+            if ((lossless & (1u << pg)) && headroom != CONF_HEADROOM_AUTO)
+                need.headroom_bytes += headroom;
+        }
+    }
+    return conf_check_memory(b, &need, err);
+}
+
+static int
+check_unique(const struct conf *c, uint32_t n_before,
+             const struct conf_bridge *b, const struct conf_port *p,
+             struct err *err)
+{
+    struct place at;
+    uint32_t i;
+
+    for (i = 0; i < n_before; i++) {
+        if (!conf_bridge_find_port(c->bridges[i], p->name))
+            continue;
+        place_port(&at, b, p, err);
+        return err_set(err, EEXIST, at.path, p->name, "a name not in use",
+                       "port %s is in bridge %s and in bridge %s: allowed is "
+                       "one of them",
+                       p->name, c->bridges[i]->name, b->name);
+    }
+    return 0;
+}
+
+static int
+check_slots(const struct conf_bridge *b, struct err *err)
+{
+    bool used[DP_MAX_PORTS] = {false};
+    struct place at;
+    uint32_t i;
+
+    for (i = 0; i < b->n_ports; i++) {
+        const struct conf_port *p = b->ports[i];
+
+        place_port(&at, b, p, err);
+        if (p->slot >= DP_MAX_PORTS || used[p->slot])
+            return err_set(err, EINVAL, at.path, NULL, NULL,
+                           "%s: slot %u is out of range or taken: allowed is "
+                           "a free one from 0 to %d",
+                           at.subject, p->slot, DP_MAX_PORTS - 1);
+        used[p->slot] = true;
+    }
+    return 0;
+}
+
+static int
+check_bridge(const struct conf *c, uint32_t at_index, struct err *err)
+{
+    const struct conf_bridge *b = c->bridges[at_index];
+    struct place at;
+    uint32_t i;
+    int rc;
+
+    place_bridge(&at, b, err);
+    rc = check_ranges(&conf_bridge_object, b, &at);
+    for (i = 0; i < b->n_ports && !rc; i++) {
+        rc = check_unique(c, at_index, b, b->ports[i], err);
+        if (!rc)
+            rc = check_port(b, b->ports[i], err);
+    }
+    if (!rc)
+        rc = check_slots(b, err);
+    return rc ? rc : check_memory(b, err);
+}
+
+int
+conf_validate(const struct conf *c, struct err *err)
+{
+    uint32_t i;
+    int rc = 0;
+
+    for (i = 0; i < c->n_bridges && !rc; i++)
+        rc = check_bridge(c, i, err);
+    return rc;
+}
