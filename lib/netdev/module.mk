@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LIBRARIES += lib/netdev/libnetdev.a
+lib_netdev_libnetdev_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBNL_CFLAGS)
 lib_netdev_libnetdev_a_SOURCES = \
+	lib/netdev/afpacket.c \
+	lib/netdev/afpacket.h \
+	lib/netdev/afpacket_rx.c \
+	lib/netdev/gso.c \
+	lib/netdev/gso.h \
+	lib/netdev/link.c \
+	lib/netdev/link.h \
 	lib/netdev/mem.c \
 	lib/netdev/netdev.c \
-	lib/netdev/netdev.h
+	lib/netdev/netdev.h \
+	lib/netdev/registry.c
 EXTRA_DIST += lib/netdev/may_include
+# What a program needs that uses netdev_class_find() or a provider other than
+# mem.
+NETDEV_LIBS = lib/netdev/libnetdev.a lib/wire/libwire.a lib/pkt/libpkt.a \
+	lib/base/libbase.a $(LIBNL_LIBS)
 
 check_PROGRAMS += tests/unit/test_netdev_mem
 TESTS += tests/unit/test_netdev_mem
 tests_unit_test_netdev_mem_SOURCES = tests/unit/test_netdev_mem.c
-tests_unit_test_netdev_mem_LDADD = lib/netdev/libnetdev.a lib/pkt/libpkt.a \
-	lib/base/libbase.a $(UNIT_LIBS)
+tests_unit_test_netdev_mem_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)

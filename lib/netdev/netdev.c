@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The registry of providers, and what opening a port has in common for all of
- * them.  See netdev.h.  Control thread.
+ * What opening a port has in common for all providers.  See netdev.h.
+ * Control thread.
  */
 #include "netdev/netdev.h"
 
@@ -9,20 +9,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
-
-static const struct netdev_class *const classes[] = {
-    &netdev_mem,
-};
-
-const struct netdev_class *
-netdev_class_find(const char *type)
-{
-    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
-        if (strcmp(classes[i]->type, type) == 0)
-            return classes[i];
-    }
-    return NULL;
-}
 
 /* What the kernel takes as the name of an interface (dev_valid_name). */
 static bool

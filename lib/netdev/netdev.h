@@ -71,8 +71,13 @@ struct netdev_class {
      * frees: the caller frees what was taken. */
     enum netdev_tx (*tx)(struct netdev *, struct pkt *const pkts[], uint32_t n,
                          uint32_t *n_sent);
-    /* Descriptor that polls readable when rx has something; -1: none. */
+    /* Descriptor that polls readable when rx has something; -1: none.  When
+     * the interface goes down or away it may report an error: call rx, which
+     * clears that after some calls without a frame. */
     int (*fd)(const struct netdev *);
+    /* Descriptor that polls writable once the kernel takes frames again after
+     * NETDEV_TX_AGAIN; null: fd() is that too. */
+    int (*tx_fd)(const struct netdev *);
     /* Control thread, about once a second: reads the kernel's own drop
      * counters into the statistics.  Null: nothing to read. */
     void (*poll_kernel)(struct netdev *);

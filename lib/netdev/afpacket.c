@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The provider for interfaces that exist: an AF_PACKET socket with a receive
+ * ring, and a second one to send on.  Here: opening, sending, and the kernel's
+ * counters; afpacket_rx.c receives.  See netdev.h for threads.
+ */
+#include "netdev/afpacket.h"
+
+#include "netdev/link.h"
+#include "wire/eth.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Receive ring unless the port says otherwise, and what it may say, bytes. */
+#define RING_DEFAULT (2u << 20)
+#define RING_MIN     (64u << 10)
+#define RING_MAX     (1u << 30)
+/* The kernel's allocation unit for the ring.  It need not be contiguous, but
+ * is where memory allows. */
+#define BLOCK_BYTES (256u << 10)
+/* Octets of a slot before the frame: two headers, the vnet header, and what
+ * the kernel aligns (tpacket_rcv()), for frames with a tag in the data too. */
+#define SLOT_HEAD 96
+/* Super-frames queued on the socket beside the ring, bytes of memory. */
+#define QUEUE_BYTES (8u << 20)
+/* Memory of frames that we sent and that their receiver has not taken yet:
+ * beyond it, sending is refused and the frames stay in our queues. */
+#define SEND_BYTES (1u << 20)
+
+static int
+set_int(int fd, int level, int opt, int value)
+{
+    return setsockopt(fd, level, opt, &value, sizeof(value)) ? errno : 0;
+}
+
+/* The kernel doubles what it is told; privileged, it does not cap it. */
+static void
+set_buffer(int fd, int force, int opt, int bytes)
+{
+    if (set_int(fd, SOL_SOCKET, force, bytes))
+        set_int(fd, SOL_SOCKET, opt, bytes);
+}
+
+/* A slot that holds the largest frame of the pool.  An odd number of cache
+ * lines, so that the headers of all slots do not share a few cache sets. */
+static uint32_t
+slot_bytes(uint32_t frame_bytes)
+{
+    uint32_t lines = (SLOT_HEAD + frame_bytes + 63) / 64;
+
+    return (lines | 1) * 64;
+}
+
+static int
+make_ring(struct afpacket *a, uint32_t ring_bytes, struct err *err)
+{
+    uint32_t slot = slot_bytes(a->frame_bytes);
+    struct tpacket_req req = {.tp_frame_size = slot};
+    uint32_t block = BLOCK_BYTES;
+    uint32_t per_block;
+
+    if (ring_bytes < block) /* a small ring, for tests and tiny systems */
+        block = (ring_bytes + 4095) & ~4095u;
+    per_block = block / slot;
+    if (per_block == 0)
+        return err_set(err, EINVAL, NULL, NULL, NULL,
+                       "\"%s\": a receive ring of %u bytes does not hold one "
+                       "frame of %u",
+                       a->up.name, ring_bytes, a->frame_bytes);
+    req.tp_block_size = block;
+    req.tp_block_nr = ring_bytes / block;
+    req.tp_frame_nr = req.tp_block_nr * per_block;
+    if (setsockopt(a->rx_fd, SOL_PACKET, PACKET_RX_RING, &req, sizeof(req)))
+        return err_sys(err, errno, "\"%s\": receive ring of %u bytes",
+                       a->up.name, ring_bytes);
+    a->map_bytes = (size_t) req.tp_block_nr * block;
+    a->map = mmap(NULL, a->map_bytes, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_POPULATE, a->rx_fd, 0);
+    if (a->map == MAP_FAILED) {
+        a->map = NULL;
+        return err_sys(err, errno, "\"%s\": mapping the receive ring",
+                       a->up.name);
+    }
+    a->n_slots = req.tp_frame_nr;
+    a->slots = calloc(a->n_slots, sizeof(*a->slots));
+    a->ctl = calloc(a->n_slots, sizeof(*a->ctl));
+    if (!a->slots || !a->ctl)
+        return err_sys(err, ENOMEM, "\"%s\"", a->up.name);
+    for (uint32_t i = 0; i < a->n_slots; i++)
+        a->slots[i] = a->map + (size_t) (i / per_block) * block +
+                      (size_t) (i % per_block) * slot;
+    counter_set(&a->up.stats.n_ring_slots, a->n_slots);
+    return 0;
+}
+
+/* Every option that the receiving socket needs, the ring included. */
+static int
+set_up_rx(struct afpacket *a, uint32_t ring_bytes, struct err *err)
+{
+    static const struct {
+        int opt;
+        int value;
+        const char *name;
+    } opts[] = {
+        {PACKET_VERSION, TPACKET_V2, "ring version 2"},
+        {PACKET_VNET_HDR, 1, "offload headers"},
+        {PACKET_COPY_THRESH, 1, "queueing of long frames"},
+        {PACKET_IGNORE_OUTGOING, 1, "ignoring of sent frames (Linux 4.20)"},
+    };
+    struct packet_mreq promisc = {.mr_ifindex = (int) a->up.ifindex,
+                                  .mr_type = PACKET_MR_PROMISC};
+
+    for (size_t i = 0; i < sizeof(opts) / sizeof(opts[0]); i++) {
+        int rc = set_int(a->rx_fd, SOL_PACKET, opts[i].opt, opts[i].value);
+
+        if (rc)
+            return err_sys(err, rc, "\"%s\": the kernel refuses %s",
+                           a->up.name, opts[i].name);
+    }
+    set_buffer(a->rx_fd, SO_RCVBUFFORCE, SO_RCVBUF, QUEUE_BYTES);
+    if (setsockopt(a->rx_fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promisc,
+                   sizeof(promisc)))
+        return err_sys(err, errno, "\"%s\": promiscuous mode", a->up.name);
+    return make_ring(a, ring_bytes, err);
+}
+
+/* Binds to the interface; a socket with protocol 0 receives nothing. */
+static int
+bind_to(const struct afpacket *a, int fd, uint16_t protocol, struct err *err)
+{
+    struct sockaddr_ll sll = {.sll_family = AF_PACKET,
+                              .sll_protocol = htons(protocol),
+                              .sll_ifindex = (int) a->up.ifindex};
+
+    if (bind(fd, (const void *) &sll, sizeof(sll)))
+        return err_sys(err, errno, "\"%s\": bind", a->up.name);
+    return 0;
+}
+
+static int
+open_sockets(struct afpacket *a, uint32_t ring_bytes, struct err *err)
+{
+    int type = SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK;
+    int rc;
+
+    a->rx_fd = socket(AF_PACKET, type, 0);
+    a->tx_fd = socket(AF_PACKET, type, 0);
+    if (a->rx_fd < 0 || a->tx_fd < 0)
+        return err_sys(err, errno, "\"%s\": packet socket", a->up.name);
+    rc = set_up_rx(a, ring_bytes, err);
+    if (rc)
+        return rc;
+    set_buffer(a->tx_fd, SO_SNDBUFFORCE, SO_SNDBUF, SEND_BYTES);
+    if (a->is_bypass)
+        set_int(a->tx_fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1);
+    rc = bind_to(a, a->tx_fd, 0, err);
+    return rc ? rc : bind_to(a, a->rx_fd, ETH_P_ALL, err);
+}
+
+static void
+afpacket_close(struct netdev *dev)
+{
+    struct afpacket *a = (struct afpacket *) dev;
+
+    if (a->map)
+        munmap(a->map, a->map_bytes);
+    if (a->rx_fd >= 0)
+        close(a->rx_fd);
+    if (a->tx_fd >= 0)
+        close(a->tx_fd);
+    free(a->super);
+    free(a->ctl);
+    free(a->slots);
+    free(a);
+}
+
+/* Looks the interface up, makes sure that we can use it, turns it up. */
+static int
+find_interface(struct afpacket *a, struct err *err)
+{
+    struct link_info info;
+    int rc = link_get(a->up.name, &info, err);
+
+    if (rc)
+        return rc;
+    if (!info.is_ether)
+        return err_set(err, EINVAL, NULL, a->up.name, "an Ethernet interface",
+                       "\"%s\" is not an Ethernet interface", a->up.name);
+    if (!info.up) {
+        rc = link_set_up(a->up.name, true, err);
+        if (rc)
+            return rc;
+    }
+    a->up.ifindex = info.ifindex;
+    a->up.mtu = info.mtu;
+    a->up.speed_bps = info.speed_bps;
+    memcpy(a->up.mac, info.mac, sizeof(a->up.mac));
+    a->base_rx_drop = info.rx_dropped;
+    a->base_tx_drop = info.tx_dropped;
+    a->is_bypass = info.kind[0] == '\0' || info.is_tap;
+    return 0;
+}
+
+static int
+afpacket_open(const struct netdev_args *args, struct netdev **out,
+              struct err *err)
+{
+    uint32_t ring_bytes = args->ring_bytes ? args->ring_bytes : RING_DEFAULT;
+    struct afpacket *a;
+    int rc;
+
+    if (ring_bytes < RING_MIN || ring_bytes > RING_MAX)
+        return err_set(err, EINVAL, NULL, NULL, "64K to 1G",
+                       "\"%s\": a receive ring of %u bytes; 64K to 1G is "
+                       "allowed",
+                       args->name, ring_bytes);
+    a = aligned_alloc(64, (sizeof(*a) + 63) & ~(size_t) 63);
+    if (!a)
+        return err_sys(err, ENOMEM, "\"%s\"", args->name);
+    *a = (struct afpacket){
+        .up = {.cls = &netdev_afpacket, .has_lookahead = true},
+        .pool = args->pool,
+        .frame_bytes = pkt_pool_frame_bytes(args->pool),
+        .rx_fd = -1,
+        .tx_fd = -1,
+    };
+    strcpy(a->up.name, args->name); /* netdev_open() checked its length */
+    a->super = malloc(GSO_MAX_FRAME);
+    if (!a->super)
+        rc = err_sys(err, ENOMEM, "\"%s\"", args->name);
+    else
+        rc = find_interface(a, err);
+    if (rc == 0)
+        rc = open_sockets(a, ring_bytes, err);
+    if (rc) {
+        afpacket_close(&a->up);
+        return rc;
+    }
+    *out = &a->up;
+    return 0;
+}
+
+/* A batch laid out for sendmmsg(). */
+struct tx_batch {
+    struct mmsghdr msgs[PKT_BATCH]; /* one frame each */
+    struct iovec iov[PKT_BATCH][4]; /* its pieces: 3, and padding */
+    uint8_t tags[PKT_BATCH][4];     /* tags that are put in */
+};
+
+static void
+lay_out(struct tx_batch *b, struct pkt *const pkts[], uint32_t n)
+{
+    static const uint8_t zeros[PKT_MIN_LEN];
+
+    for (uint32_t i = 0; i < n; i++) {
+        int k = pkt_gather(pkts[i], b->iov[i], b->tags[i]);
+        uint32_t len = pkt_tx_len(pkts[i]);
+
+        if (len < PKT_MIN_LEN)
+            b->iov[i][k++] = (struct iovec){(void *) zeros, PKT_MIN_LEN - len};
+        b->msgs[i] = (struct mmsghdr){
+            .msg_hdr = {.msg_iov = b->iov[i], .msg_iovlen = (size_t) k}};
+    }
+}
+
+/* What a refused frame means: see afpacket_tx(). */
+static enum netdev_tx
+refused(struct afpacket *a, int error, uint32_t *n_sent)
+{
+    switch (error) {
+    case EINTR:
+        return NETDEV_TX_OK;
+    case ENOBUFS:
+        counter_add(&a->n_refused, 1);
+        /* fall through */
+    case EAGAIN:
+        counter_add(&a->up.stats.tx_again, 1);
+        return NETDEV_TX_AGAIN;
+    case ENETDOWN:
+    case ENXIO:
+    case ENODEV:
+        return NETDEV_TX_DOWN;
+    default:
+        /* This one frame cannot be sent, now or ever (EMSGSIZE: longer than
+         * the interface's MTU allows): give it up, go on with the next. */
+        counter_add(&a->up.stats.tx_errors, 1);
+        (*n_sent)++;
+        return NETDEV_TX_OK;
+    }
+}
+
+static enum netdev_tx
+afpacket_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
+            uint32_t *n_sent)
+{
+    struct afpacket *a = (struct afpacket *) dev;
+    enum netdev_tx result = NETDEV_TX_OK;
+    struct tx_batch batch;
+
+    assert(n <= PKT_BATCH);
+    *n_sent = 0;
+    if (__atomic_load_n(&a->no_carrier, __ATOMIC_RELAXED))
+        return NETDEV_TX_DOWN;
+    lay_out(&batch, pkts, n);
+    while (*n_sent < n && result == NETDEV_TX_OK) {
+        int k = sendmmsg(a->tx_fd, batch.msgs + *n_sent, n - *n_sent,
+                         MSG_DONTWAIT);
+
+        /* Fewer than all: the next call says why. */
+        if (k > 0)
+            *n_sent += (uint32_t) k;
+        else
+            result = refused(a, errno, n_sent);
+    }
+    return result;
+}
+
+static int
+afpacket_fd(const struct netdev *dev)
+{
+    return ((const struct afpacket *) dev)->rx_fd;
+}
+
+static int
+afpacket_tx_fd(const struct netdev *dev)
+{
+    return ((const struct afpacket *) dev)->tx_fd;
+}
+
+/* Raises a counter to v; what the kernel counts may restart, ours does not. */
+static void
+raise_to(counter_t *c, uint64_t v)
+{
+    if (v > *c)
+        counter_set(c, v);
+}
+
+static void
+afpacket_poll_kernel(struct netdev *dev)
+{
+    struct afpacket *a = (struct afpacket *) dev;
+    struct tpacket_stats st;
+    socklen_t len = sizeof(st);
+    struct link_info info;
+    uint64_t tx_drops;
+
+    if (getsockopt(a->rx_fd, SOL_PACKET, PACKET_STATISTICS, &st, &len) == 0)
+        a->ring_drops += st.tp_drops; /* reading sets it to zero */
+    raise_to(&dev->stats.rx_ring_drops,
+             a->ring_drops + counter_get(&a->n_lost));
+    if (link_get_index(dev->ifindex, &info, NULL))
+        return;
+    __atomic_store_n(&a->no_carrier, !info.running, __ATOMIC_RELAXED);
+    raise_to(&dev->stats.rx_backlog_drops, info.rx_dropped - a->base_rx_drop);
+    /* A refusal that we were told of, and repeated, also counts there. */
+    tx_drops = info.tx_dropped - a->base_tx_drop;
+    if (tx_drops > counter_get(&a->n_refused))
+        raise_to(&dev->stats.tx_queue_drops,
+                 tx_drops - counter_get(&a->n_refused));
+}
+
+const struct netdev_class netdev_afpacket = {
+    .type = "afpacket",
+    .open = afpacket_open,
+    .close = afpacket_close,
+    .rx = afpacket_rx,
+    .tx = afpacket_tx,
+    .fd = afpacket_fd,
+    .tx_fd = afpacket_tx_fd,
+    .poll_kernel = afpacket_poll_kernel,
+};

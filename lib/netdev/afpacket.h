@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the two halves of the afpacket provider share: afpacket.c opens,
+ * closes and sends, afpacket_rx.c receives.  See netdev.h for threads.
+ */
+#ifndef NETDEV_AFPACKET_H
+#define NETDEV_AFPACKET_H
+
+#include "netdev/gso.h"
+#include "netdev/netdev.h"
+
+struct afpacket {
+    struct netdev up;      /* must be first */
+    struct pkt_pool *pool; /* buffers to receive into */
+    uint32_t frame_bytes;  /* longest frame that a buffer holds */
+    int rx_fd;             /* socket with the receive ring */
+    int tx_fd;             /* socket that only sends */
+
+    uint8_t *map;       /* the ring, shared with the kernel */
+    size_t map_bytes;   /* its size */
+    uint8_t **slots;    /* address of each slot */
+    uint32_t n_slots;   /* how many */
+    uint32_t read_i;    /* oldest slot that has not been given back */
+    uint32_t scan_i;    /* next slot to look at for the first time */
+    uint32_t n_ready;   /* slots from read_i to scan_i: filled, ours */
+    uint32_t *ctl;      /* MAC control frames in them, by slot: a FIFO */
+    uint32_t ctl_first; /* its oldest entry */
+    uint32_t n_ctl;     /* its length; the FIFO has n_slots entries */
+    uint32_t n_idle;    /* rx calls in a row that found nothing */
+
+    uint8_t *super;   /* a super-frame that is being cut up */
+    struct gso gso;   /* how far that has come */
+    bool has_gso;     /* there is one */
+    counter_t n_lost; /* slots whose frame was too long and not queued */
+
+    bool is_bypass;        /* sends bypass the interface's queue */
+    counter_t n_refused;   /* sends refused with ENOBUFS, and retried */
+    uint32_t no_carrier;   /* set by poll_kernel, relaxed; read by tx */
+    uint64_t ring_drops;   /* control: drops read so far */
+    uint64_t base_rx_drop; /* control: interface's rx_dropped at open */
+    uint64_t base_tx_drop; /* control: interface's tx_dropped at open */
+};
+
+/* The class's rx. */
+uint32_t afpacket_rx(struct netdev *, struct pkt *pkts[], uint32_t max);
+
+#endif

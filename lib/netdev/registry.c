@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The registry of providers by type name.  A file of its own, so that a
+ * program that names one provider links no other.  Any thread.
+ */
+#include "netdev/netdev.h"
+
+#include <string.h>
+
+static const struct netdev_class *const classes[] = {
+    &netdev_afpacket,
+    &netdev_mem,
+};
+
+const struct netdev_class *
+netdev_class_find(const char *type)
+{
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+        if (strcmp(classes[i]->type, type) == 0)
+            return classes[i];
+    }
+    return NULL;
+}
