@@ -113,7 +113,8 @@ buf_admit_slow(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
     else if (rest > 0)
         charge_headroom(pool, g, rest);
     buf_count_admitted(g, bytes);
-    buf_group_update(pool, g, free_buffers);
+    if (!g->xoff) /* an admission can only begin it */
+        buf_group_update(pool, g, free_buffers);
     return BUF_OK;
 }
 
@@ -134,5 +135,6 @@ buf_release_slow(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
     counter_set(&g->shared_used, g->shared_used - shared);
     counter_set(&pool->shared_used, pool->shared_used - shared);
     counter_set(&g->reserved_used, g->reserved_used - reserved);
-    buf_group_update(pool, g, free_buffers);
+    if (g->xoff) /* a release can only end it */
+        buf_group_update(pool, g, free_buffers);
 }

@@ -115,7 +115,7 @@ buf_admit(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
 
     if (__builtin_expect(free_buffers <= pool->low_buffers, 0))
         return buf_admit_slow(pool, g, bytes, free_buffers);
-    if (reserved <= g->conf.reserved_bytes) {
+    if (reserved < g->conf.reserved_bytes) {
         counter_set(&g->reserved_used, reserved);
     } else {
         uint64_t shared = g->shared_used + bytes;

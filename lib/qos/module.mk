@@ -12,3 +12,12 @@ lib_qos_libqos_a_SOURCES = \
 	lib/qos/shaper.c \
 	lib/qos/shaper.h
 EXTRA_DIST += lib/qos/may_include
+
+# Every policy is tested by itself: its object, not the archive, so that a
+# test cannot lean on a sibling.
+qos_tests = \
+	tests/unit/test_buf
+check_PROGRAMS += $(qos_tests)
+TESTS += $(qos_tests)
+tests_unit_test_buf_SOURCES = tests/unit/test_buf.c lib/qos/buf.c
+tests_unit_test_buf_LDADD = lib/base/libbase.a $(UNIT_LIBS)
