@@ -19,9 +19,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RPC_MAX_REQUEST 1048576 /* octets of one JSON text */
-#define RPC_MAX_DEPTH   32      /* nesting of one JSON text */
-#define RPC_MAX_BATCH   1024    /* requests in a batch */
+#define RPC_MAX_REQUEST    1048576  /* octets of one JSON text */
+#define RPC_MAX_DEPTH      32       /* nesting of one JSON text */
+#define RPC_MAX_BATCH      1024     /* requests in a batch */
+#define RPC_MAX_CONTAINERS 16384    /* arrays and objects in one JSON text */
+#define RPC_MAX_ANSWER     16777216 /* octets after which a batch is cut off */
+
+#define RPC_TITLE "Sluice" /* of the OpenRPC document */
+
+/* Where the daemon listens unless told otherwise. */
+#define RPC_DEFAULT_SOCKET SLUICE_RUNDIR "/sluiced.sock"
 
 enum rpc_code {
     RPC_PARSE_ERROR = -32700,
@@ -44,9 +51,11 @@ enum rpc_code rpc_code_of(const struct err *);
 enum rpc_type {
     RPC_T_BOOL,
     RPC_T_INT,    /* min..max; also accepted as text with K M G us ms where
-                     the unit says so: see rpc_unit */
-    RPC_T_STRING, /* at most max octets; `choices` when not null */
-    RPC_T_ARRAY,  /* at most max elements of `items`' type and range */
+                     the unit says so (the handler always sees the number);
+                     `choices` when not null: these words too ("auto") */
+    RPC_T_STRING, /* min..max octets (max 0: any number), no NUL in it;
+                     `choices` when not null */
+    RPC_T_ARRAY,  /* min..max elements of `items`' type and range */
     RPC_T_OBJECT, /* members are the method's own business */
     RPC_T_ANY,
 };
@@ -59,7 +68,7 @@ struct rpc_param {
     bool required;                 /* may not be absent */
     int64_t min, max;              /* INT: range; STRING, ARRAY: length */
     enum rpc_unit unit;            /* INT: what it counts */
-    const char *const *choices;    /* STRING: null-terminated words */
+    const char *const *choices;    /* STRING, INT: null-terminated words */
     const struct rpc_param *items; /* ARRAY: of what */
     const char *doc;               /* one sentence */
 };
@@ -89,6 +98,7 @@ struct rpc_method {
 
 /* A set of tables; borrowed. */
 struct rpc_registry;
+/* It has rpc.discover from the start. */
 struct rpc_registry *rpc_registry_create(void);
 void rpc_registry_destroy(struct rpc_registry *);
 /* `methods` ends with name null.  ctx goes to its handlers. */
@@ -105,13 +115,18 @@ struct json_object *rpc_registry_openrpc(const struct rpc_registry *,
 size_t rpc_registry_list(const struct rpc_registry *,
                          const struct rpc_method **, size_t max);
 
-/* Executes one JSON text (request, notification or batch).  The answer text,
- * newly allocated (free()), or null when none is due. */
+/* Texts that these three return are newly allocated (free()) and end with a
+ * newline. */
+
+/* Executes one JSON text (request, notification or batch), which stays the
+ * caller's (numbers that came as text are replaced in it).  The answer, or
+ * null when none is due. */
 char *rpc_execute(struct rpc_registry *, struct rpc_client *,
                   struct json_object *request);
-/* The answer to text that is no JSON / too long / too deep. */
+/* The answer to text that is no JSON / too long / too deep (message: of
+ * rpc_stream_reason()). */
 char *rpc_error_text(enum rpc_code, const char *message);
-/* A notification, e.g. of an event: newly allocated. */
+/* A notification, e.g. of an event; params stay the caller's. */
 char *rpc_notification(const char *method, struct json_object *params);
 
 /* --- framing: JSON texts out of a byte stream ------------------------- */
@@ -119,14 +134,27 @@ char *rpc_notification(const char *method, struct json_object *params);
 struct rpc_stream; /* incremental, bounded by RPC_MAX_REQUEST and _DEPTH */
 struct rpc_stream *rpc_stream_create(void);
 void rpc_stream_destroy(struct rpc_stream *);
+/* With bounds of one's own, e.g. for answers. */
+struct rpc_limits {
+    size_t octets;       /* of one text */
+    unsigned depth;      /* of nesting */
+    unsigned containers; /* arrays and objects in it; 0: any number */
+};
+struct rpc_stream *rpc_stream_create_limited(const struct rpc_limits *);
+/* Why rpc_stream_feed() failed: words for people. */
+const char *rpc_stream_reason(const struct rpc_stream *);
+/* No text has begun: the end of the stream here cuts nothing in two. */
+bool rpc_stream_is_idle(const struct rpc_stream *);
 
 enum rpc_feed {
     RPC_FEED_MORE,  /* all octets eaten, no complete text yet */
-    RPC_FEED_TEXT,  /* *text is complete (the caller puts it) */
+    RPC_FEED_TEXT,  /* *text is complete (the caller puts it; null when the
+                       text was `null`) */
     RPC_FEED_ERROR, /* garbage: *code says which; the stream is unusable, the
                        connection is answered with rpc_error_text and closed */
 };
-/* Eats up to n octets, *used of them; call again with the rest. */
+/* Eats up to n octets, *used of them; call again with the rest (also when
+ * *used is 0: a number ends where the next text begins). */
 enum rpc_feed rpc_stream_feed(struct rpc_stream *, const char *data, size_t n,
                               size_t *used, struct json_object **text,
                               enum rpc_code *code);
@@ -155,7 +183,11 @@ int rpc_conn_fd(const struct rpc_conn *);
  * allowed. */
 int rpc_parse_quantity(const char *text, enum rpc_unit, int64_t *out,
                        struct err *);
-/* The way back, short: 65536 -> "64K", 200000000 -> "200M". */
+/* The way back, short and exact: 65536 -> "64K", 200000000 -> "200M". */
 char *rpc_format_quantity(int64_t v, enum rpc_unit, char *out, size_t size);
+
+/* The word of a null-terminated list that somebody who wrote `word` may have
+ * meant; null when none is near. */
+const char *rpc_suggest(const char *word, const char *const *known);
 
 #endif
