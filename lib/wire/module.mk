@@ -14,3 +14,11 @@ tests_unit_test_eth_LDADD = lib/wire/libwire.a lib/base/libbase.a $(UNIT_LIBS)
 tests_unit_test_macctl_SOURCES = tests/unit/test_macctl.c
 tests_unit_test_macctl_LDADD = \
 	lib/wire/libwire.a lib/base/libbase.a $(UNIT_LIBS)
+
+fuzz_targets += tests/fuzz/fuzz_eth tests/fuzz/fuzz_macctl
+tests_fuzz_fuzz_eth_SOURCES = tests/fuzz/fuzz_eth.c
+tests_fuzz_fuzz_eth_LDADD = \
+	$(FUZZ_MAIN) lib/wire/libwire.a lib/base/libbase.a
+tests_fuzz_fuzz_macctl_SOURCES = tests/fuzz/fuzz_macctl.c
+tests_fuzz_fuzz_macctl_LDADD = \
+	$(FUZZ_MAIN) lib/wire/libwire.a lib/base/libbase.a
