@@ -1,1 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
+
+# sluice-probe: all but main() in an archive, for its unit tests.
+noinst_LIBRARIES += utilities/libprobe.a
+utilities_libprobe_a_SOURCES = \
+	utilities/probe_conf.c \
+	utilities/probe_conf.h \
+	utilities/probe_frame.c \
+	utilities/probe_frame.h \
+	utilities/probe_hist.c \
+	utilities/probe_hist.h \
+	utilities/probe_malformed.c \
+	utilities/probe_malformed.h \
+	utilities/probe_options.c \
+	utilities/probe_options.h \
+	utilities/probe_print.c \
+	utilities/probe_report.c \
+	utilities/probe_report.h \
+	utilities/probe_sender.c \
+	utilities/probe_sender.h \
+	utilities/probe_slow.c \
+	utilities/probe_slow.h \
+	utilities/probe_station.c \
+	utilities/probe_station.h \
+	utilities/probe_stats.c \
+	utilities/probe_stats.h
+utilities_libprobe_a_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+probe_libs = utilities/libprobe.a lib/rpc/librpc.a lib/qos/libqos.a \
+	$(NETDEV_LIBS) $(JSONC_LIBS)
+
+bin_PROGRAMS += utilities/sluice-probe
+utilities_sluice_probe_SOURCES = utilities/probe_main.c
+utilities_sluice_probe_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+utilities_sluice_probe_LDADD = $(probe_libs)
