@@ -23,3 +23,11 @@ check_PROGRAMS += tests/unit/test_netdev_mem
 TESTS += tests/unit/test_netdev_mem
 tests_unit_test_netdev_mem_SOURCES = tests/unit/test_netdev_mem.c
 tests_unit_test_netdev_mem_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
+
+# On real interfaces, in namespaces of their own; skipped without root.
+check_PROGRAMS += tests/unit/test_afpacket
+TESTS += tests/unit/test_afpacket
+tests_unit_test_afpacket_SOURCES = tests/unit/test_afpacket.c \
+	tests/unit/netns.c tests/unit/netns.h
+tests_unit_test_afpacket_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/unit
+tests_unit_test_afpacket_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
