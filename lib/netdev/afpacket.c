@@ -369,6 +369,20 @@ afpacket_poll_kernel(struct netdev *dev)
                  tx_drops - counter_get(&a->n_refused));
 }
 
+/* The slots of the ring, and segments that are being made, are as long as the
+ * frames of the pool. */
+static bool
+afpacket_set_pool(struct netdev *dev, struct pkt_pool *pool, bool only_ask)
+{
+    struct afpacket *a = (struct afpacket *) dev;
+
+    if (pkt_pool_frame_bytes(pool) != a->frame_bytes)
+        return false;
+    if (!only_ask)
+        a->pool = pool;
+    return true;
+}
+
 const struct netdev_class netdev_afpacket = {
     .type = "afpacket",
     .open = afpacket_open,
@@ -378,4 +392,5 @@ const struct netdev_class netdev_afpacket = {
     .fd = afpacket_fd,
     .tx_fd = afpacket_tx_fd,
     .poll_kernel = afpacket_poll_kernel,
+    .set_pool = afpacket_set_pool,
 };

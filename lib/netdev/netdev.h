@@ -34,19 +34,23 @@ struct netdev_args {
 /* What happened below us.  One writer each: the datapath thread for what rx
  * and tx count, the control thread for what netdev_poll_kernel reads. */
 struct netdev_stats {
-    counter_t rx_ring_drops;    /* kernel: our receive ring was full */
+    counter_t rx_ring_drops;    /* kernel: our receive ring (TAP: the queue
+                                   from the host to us) was full */
     counter_t rx_backlog_drops; /* kernel: rx_dropped of the interface */
     counter_t rx_oversize;    /* longer than a pool buffer, not GSO: dropped */
     counter_t rx_bad;         /* could not be restored (bad vnet header) */
     counter_t rx_gso;         /* super-frames segmented on entry */
     counter_t rx_no_buffer;   /* turns in which rx stopped for want of one */
     counter_t tx_again;       /* sends that the kernel refused for now */
-    counter_t tx_errors;      /* frames given up because sending failed for
-                                 good (link gone): reported to dp as drops */
-    counter_t tx_queue_drops; /* kernel: tx_dropped of the interface (TAP
-                                 queue full, peer's backlog full) */
-    counter_t n_ring_slots;   /* slots of the receive ring */
-    counter_t ring_peak;      /* most slots seen occupied at once */
+    counter_t tx_errors;      /* frames that tx took but gave up, since they
+                                 can never be sent (longer than the MTU; TAP
+                                 that the host has down) */
+    counter_t tx_queue_drops; /* kernel: tx_dropped of the interface, without
+                                 what it refused and we repeated: lost after
+                                 tx (peer's backlog full) */
+    counter_t n_ring_slots;   /* slots of the receive ring (TAP: frames of
+                                 the queue from the host to us) */
+    counter_t ring_peak;      /* most slots seen occupied at once; TAP: 0 */
 };
 
 enum netdev_tx {
@@ -84,6 +88,11 @@ struct netdev_class {
     /* Earliest time at which rx may have something although fd does not say
      * so (mem ports with a delay); null: never. */
     uint64_t (*rx_deadline)(const struct netdev *);
+    /* Control thread, while no datapath uses it: from now on frames are
+     * received into another pool.  False: it cannot be, open the port anew
+     * (its frames are of another size).  only_ask: says so, changes nothing.
+     * Null: never. */
+    bool (*set_pool)(struct netdev *, struct pkt_pool *, bool only_ask);
 };
 
 /* Head of every provider's struct. */
