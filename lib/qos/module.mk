@@ -16,8 +16,22 @@ EXTRA_DIST += lib/qos/may_include
 # Every policy is tested by itself: its object, not the archive, so that a
 # test cannot lean on a sibling.
 qos_tests = \
-	tests/unit/test_buf
+	tests/unit/test_buf \
+	tests/unit/test_headroom \
+	tests/unit/test_pfc \
+	tests/unit/test_sched \
+	tests/unit/test_shaper
 check_PROGRAMS += $(qos_tests)
 TESTS += $(qos_tests)
+qos_test_libs = lib/wire/libwire.a lib/base/libbase.a $(UNIT_LIBS)
 tests_unit_test_buf_SOURCES = tests/unit/test_buf.c lib/qos/buf.c
 tests_unit_test_buf_LDADD = lib/base/libbase.a $(UNIT_LIBS)
+tests_unit_test_headroom_SOURCES = \
+	tests/unit/test_headroom.c lib/qos/headroom.c
+tests_unit_test_headroom_LDADD = $(qos_test_libs)
+tests_unit_test_pfc_SOURCES = tests/unit/test_pfc.c lib/qos/pfc.c
+tests_unit_test_pfc_LDADD = $(qos_test_libs)
+tests_unit_test_sched_SOURCES = tests/unit/test_sched.c lib/qos/sched.c
+tests_unit_test_sched_LDADD = lib/base/libbase.a $(UNIT_LIBS) -lm
+tests_unit_test_shaper_SOURCES = tests/unit/test_shaper.c lib/qos/shaper.c
+tests_unit_test_shaper_LDADD = lib/base/libbase.a $(UNIT_LIBS) -lm
