@@ -1,1 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
+noinst_LIBRARIES += db/libdb.a
+db_libdb_a_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(SQLITE_CFLAGS)
+db_libdb_a_SOURCES = \
+	db/store.c \
+	db/store.h \
+	db/store_commit.c \
+	db/store_int.h \
+	db/store_load.c \
+	db/store_open.c
+nodist_db_libdb_a_SOURCES = db/sql.h
+
+# A migration makes the version that its name begins with.
+DB_MIGRATIONS = \
+	db/migrations/001-initial.sql \
+	db/migrations/002-ring-bytes.sql
+EXTRA_DIST += db/may_include db/schema.sql $(DB_MIGRATIONS)
+
+# The SQL as C strings, a line each: nothing but sed is needed for it.
+SQL_TO_C = $(SED) -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/        "/' \
+	-e 's/$$/\\n"/'
+
+BUILT_SOURCES += db/sql.h
+CLEANFILES += db/sql.h
+db/sql.h: db/schema.sql $(DB_MIGRATIONS) Makefile
+	$(AM_V_at)$(MKDIR_P) db
+	$(AM_V_GEN){ \
+	echo '/* Made from db/schema.sql and db/migrations. */' && \
+	echo 'static const char sql_schema[] =' && \
+	$(SQL_TO_C) $(srcdir)/db/schema.sql && echo '        ;' && \
+	echo 'static const struct sql_migration sql_migrations[] = {' && \
+	for f in $(DB_MIGRATIONS); do \
+		n=`echo $$f | $(SED) -e 's,.*/0*,,' -e 's/-.*//'`; \
+		echo "    {$$n," && $(SQL_TO_C) $(srcdir)/$$f && echo '    },' \
+			|| exit 1; \
+	done && echo '};'; } >$@.tmp && mv $@.tmp $@
+db/libdb_a-store_open.$(OBJEXT): db/sql.h

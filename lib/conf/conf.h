@@ -191,6 +191,12 @@ int conf_bridge_edit(struct conf_bridge *, struct json_object *,
  * "old", "new"}, leaf by leaf; empty when equal. */
 struct json_object *conf_diff(const struct conf *from, const struct conf *to);
 
+/* The words of the JSON form; find returns false for another word. */
+const char *conf_trust_name(enum dp_trust);
+const char *conf_vlan_mode_name(enum dp_vlan_mode);
+bool conf_trust_find(const char *word, enum dp_trust *);
+bool conf_vlan_mode_find(const char *word, enum dp_vlan_mode *);
+
 /* --- what a datapath needs of it ------------------------------------- */
 
 /* What only the running daemon knows of a port. */

@@ -156,10 +156,53 @@ const struct object conf_bridge_object = {bridge_fields, N_OF(bridge_fields),
                                           bridge_sections,
                                           N_OF(bridge_sections)};
 
-bool
-section_is_map(const struct section *s)
+/* Index of a word in a list; false: it is not there. */
+static bool
+find_word(const char *const *words, const char *word, int *at)
 {
-    return s->fields == map_fields;
+    int i;
+
+    for (i = 0; words[i]; i++) {
+        if (strcmp(words[i], word))
+            continue;
+        *at = i;
+        return true;
+    }
+    return false;
+}
+
+const char *
+conf_trust_name(enum dp_trust t)
+{
+    return trust_names[t];
+}
+
+const char *
+conf_vlan_mode_name(enum dp_vlan_mode m)
+{
+    return vlan_modes[m];
+}
+
+bool
+conf_trust_find(const char *word, enum dp_trust *t)
+{
+    int i;
+
+    if (!find_word(trust_names, word, &i))
+        return false;
+    *t = (enum dp_trust) i;
+    return true;
+}
+
+bool
+conf_vlan_mode_find(const char *word, enum dp_vlan_mode *m)
+{
+    int i;
+
+    if (!find_word(vlan_modes, word, &i))
+        return false;
+    *m = (enum dp_vlan_mode) i;
+    return true;
 }
 
 uint64_t

@@ -63,10 +63,6 @@ extern const struct object conf_port_object;   /* of struct conf_port */
 extern const struct object conf_bridge_object; /* of struct conf_bridge;
                                              `ports` is not in it */
 
-/* Whether `s` is the section of maps, whose members may be left to the
- * bridge: its struct is a struct conf_map. */
-bool section_is_map(const struct section *s);
-
 uint64_t field_get(const struct field *, const void *base);
 void field_set(const struct field *, void *base, uint64_t v);
 /* Gives the default; a map's member is left to the bridge again. */

@@ -73,8 +73,8 @@ place_refuse(const struct place *at, const char *member, const char *value,
 
     conf_path_join(path, at->path, member);
     return err_set(at->err, EINVAL, path, value, allowed,
-                   "%s: %s %.40s %s: allowed %s", at->subject, member, value,
-                   complaint, allowed);
+                   "%s: %s%s%.40s %s: allowed %s", at->subject, member,
+                   value[0] ? " " : "", value, complaint, allowed);
 }
 
 bool

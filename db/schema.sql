@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- The configuration of sluiced, version 2.  A new database is made from this
+-- file; an older one is brought here by the files in migrations/, in order of
+-- their numbers, each of which makes the version that it is named after.  A
+-- test holds both ways to the same result.
+--
+-- The constraints keep the tables in order; what values may be is the matter
+-- of lib/conf, which validates what is loaded as it does what is applied.
+
+-- A bridge, with the defaults of its ports' maps.
+CREATE TABLE bridge (
+    name             TEXT PRIMARY KEY NOT NULL
+                     CHECK (length(name) BETWEEN 1 AND 15),
+    memory_bytes     INTEGER NOT NULL CHECK (memory_bytes > 0),
+    max_frame_bytes  INTEGER NOT NULL CHECK (max_frame_bytes > 0),
+    mac_ageing_s     INTEGER NOT NULL CHECK (mac_ageing_s >= 0),
+    forward_reserved INTEGER NOT NULL CHECK (forward_reserved IN (0, 1)),
+    trust            TEXT NOT NULL,
+    default_priority INTEGER NOT NULL CHECK (default_priority BETWEEN 0 AND 7)
+);
+
+-- Eight rows for each kind.
+CREATE TABLE bridge_map (
+    bridge    TEXT NOT NULL REFERENCES bridge (name) ON DELETE CASCADE,
+    kind      TEXT NOT NULL CHECK (kind IN ('pcp_to_priority',
+                                            'priority_to_queue',
+                                            'priority_to_group')),
+    from_code INTEGER NOT NULL CHECK (from_code BETWEEN 0 AND 7),
+    to_code   INTEGER NOT NULL CHECK (to_code BETWEEN 0 AND 7),
+    PRIMARY KEY (bridge, kind, from_code)
+) WITHOUT ROWID;
+
+-- A port.  Its slot is its place in the datapath, kept while the port lives.
+-- mac: null when none is given.  pfc_priorities: bit p for priority p.
+-- trust, default_priority: null when the bridge's hold.
+CREATE TABLE port (
+    name             TEXT PRIMARY KEY NOT NULL
+                     CHECK (length(name) BETWEEN 1 AND 15),
+    bridge           TEXT NOT NULL REFERENCES bridge (name) ON DELETE CASCADE,
+    type             TEXT NOT NULL,
+    slot             INTEGER NOT NULL CHECK (slot BETWEEN 0 AND 255),
+    mac              BLOB CHECK (mac IS NULL OR length(mac) = 6),
+    rate_bps         INTEGER NOT NULL CHECK (rate_bps >= 0),
+    cable_delay_ns   INTEGER NOT NULL CHECK (cable_delay_ns >= 0),
+    vlan_mode        TEXT NOT NULL,
+    tag              INTEGER NOT NULL CHECK (tag BETWEEN 0 AND 4094),
+    pfc_priorities   INTEGER NOT NULL CHECK (pfc_priorities BETWEEN 0 AND 255),
+    pfc_asymmetric   INTEGER NOT NULL CHECK (pfc_asymmetric IN (0, 1)),
+    pfc_quanta       INTEGER NOT NULL CHECK (pfc_quanta BETWEEN 1 AND 65535),
+    pause_rx         INTEGER NOT NULL CHECK (pause_rx IN (0, 1)),
+    pause_tx         INTEGER NOT NULL CHECK (pause_tx IN (0, 1)),
+    trust            TEXT,
+    default_priority INTEGER CHECK (default_priority BETWEEN 0 AND 7),
+    ring_bytes       INTEGER NOT NULL DEFAULT 0 CHECK (ring_bytes >= 0),
+    UNIQUE (bridge, slot)
+);
+
+-- Eight rows for each kind that the port gives; none: the bridge's hold.
+CREATE TABLE port_map (
+    port      TEXT NOT NULL REFERENCES port (name) ON DELETE CASCADE,
+    kind      TEXT NOT NULL CHECK (kind IN ('pcp_to_priority',
+                                            'priority_to_queue',
+                                            'priority_to_group')),
+    from_code INTEGER NOT NULL CHECK (from_code BETWEEN 0 AND 7),
+    to_code   INTEGER NOT NULL CHECK (to_code BETWEEN 0 AND 7),
+    PRIMARY KEY (port, kind, from_code)
+) WITHOUT ROWID;
+
+-- VLANs of a trunk; no row: all.
+CREATE TABLE port_trunk (
+    port TEXT NOT NULL REFERENCES port (name) ON DELETE CASCADE,
+    vid  INTEGER NOT NULL CHECK (vid BETWEEN 0 AND 4094),
+    PRIMARY KEY (port, vid)
+) WITHOUT ROWID;
+
+-- Ingress priority groups, eight rows for a port.  headroom_bytes: null when
+-- it is computed.
+CREATE TABLE port_group (
+    port             TEXT NOT NULL REFERENCES port (name) ON DELETE CASCADE,
+    pg               INTEGER NOT NULL CHECK (pg BETWEEN 0 AND 7),
+    reserved_bytes   INTEGER NOT NULL CHECK (reserved_bytes >= 0),
+    xoff_bytes       INTEGER NOT NULL CHECK (xoff_bytes >= 0),
+    xon_bytes        INTEGER NOT NULL
+                     CHECK (xon_bytes BETWEEN 0 AND xoff_bytes),
+    xon_offset_bytes INTEGER NOT NULL
+                     CHECK (xon_offset_bytes BETWEEN 0 AND xoff_bytes),
+    headroom_bytes   INTEGER CHECK (headroom_bytes >= 0),
+    PRIMARY KEY (port, pg)
+) WITHOUT ROWID;
+
+-- Egress queues, eight rows for a port.
+CREATE TABLE port_queue (
+    port         TEXT NOT NULL REFERENCES port (name) ON DELETE CASCADE,
+    queue        INTEGER NOT NULL CHECK (queue BETWEEN 0 AND 7),
+    ets          INTEGER NOT NULL CHECK (ets IN (0, 1)),
+    weight       INTEGER NOT NULL CHECK (weight BETWEEN 0 AND 100),
+    max_rate_bps INTEGER NOT NULL CHECK (max_rate_bps >= 0),
+    limit_bytes  INTEGER NOT NULL CHECK (limit_bytes > 0),
+    PRIMARY KEY (port, queue)
+) WITHOUT ROWID;
+
+PRAGMA application_id = 1397506885;
+PRAGMA user_version = 2;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the store share.  Private to db; control thread.
+ */
+#ifndef DB_STORE_INT_H
+#define DB_STORE_INT_H
+
+#include "db/store.h"
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#define STORE_N_MAPS 3
+
+struct store {
+    char *path;           /* of the database, links resolved */
+    int lock_fd;          /* holds the lock on PATH.lock; -1: none */
+    sqlite3 *db;          /* the connection */
+    int64_t data_version; /* changes when another program commits */
+};
+
+/* A map of eight codes: its name in the tables, where it is in the model, and
+ * its bit in `given`. */
+struct store_map {
+    const char *kind; /* "pcp_to_priority" */
+    size_t offset;    /* in struct conf_map */
+    uint8_t given;    /* CONF_MAP_ bit */
+};
+extern const struct store_map store_maps[STORE_N_MAPS];
+
+/* Fills err for what SQLite answered, "database PATH: WHAT: REASON", and
+ * returns an errno. */
+int store_fail(const struct store *, int sqlite_rc, const char *what,
+               struct err *err);
+/* The same, with our own reason. */
+int store_refuse(const struct store *, int code, const char *reason,
+                 struct err *err);
+
+/* One value: of a PRAGMA or of a query of one column.  No row gives 0. */
+int store_query_int(const struct store *, const char *sql, int64_t *value,
+                    struct err *err);
+int store_exec(const struct store *, const char *sql, const char *what,
+               struct err *err);
+
+/* Runs a statement whose parameters follow, as `types` says: s text or null,
+ * i int64_t, n int64_t with negative for null, m a MAC address or null. */
+int store_run(const struct store *, struct err *err, const char *sql,
+              const char *types, ...);
+
+/* A transaction that ends in COMMIT or leaves everything as it was. */
+int store_begin(const struct store *, struct err *err);
+int store_end(const struct store *, int rc, struct err *err);
+
+#endif
