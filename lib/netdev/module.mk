@@ -12,7 +12,8 @@ lib_netdev_libnetdev_a_SOURCES = \
 	lib/netdev/mem.c \
 	lib/netdev/netdev.c \
 	lib/netdev/netdev.h \
-	lib/netdev/registry.c
+	lib/netdev/registry.c \
+	lib/netdev/tap.c
 EXTRA_DIST += lib/netdev/may_include
 # What a program needs that uses netdev_class_find() or a provider other than
 # mem.
@@ -24,10 +25,15 @@ TESTS += tests/unit/test_netdev_mem
 tests_unit_test_netdev_mem_SOURCES = tests/unit/test_netdev_mem.c
 tests_unit_test_netdev_mem_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/test_gso
+TESTS += tests/unit/test_gso
+tests_unit_test_gso_SOURCES = tests/unit/test_gso.c tests/unit/netns.c \
+	tests/unit/netns.h
+tests_unit_test_gso_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
+
 # On real interfaces, in namespaces of their own; skipped without root.
 check_PROGRAMS += tests/unit/test_afpacket
 TESTS += tests/unit/test_afpacket
 tests_unit_test_afpacket_SOURCES = tests/unit/test_afpacket.c \
 	tests/unit/netns.c tests/unit/netns.h
-tests_unit_test_afpacket_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/unit
 tests_unit_test_afpacket_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)

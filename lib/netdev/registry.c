@@ -10,6 +10,7 @@
 static const struct netdev_class *const classes[] = {
     &netdev_afpacket,
     &netdev_mem,
+    &netdev_tap,
 };
 
 const struct netdev_class *

@@ -2,7 +2,7 @@
  *
  * Network namespaces for tests: see netns.h.
  */
-#include "netns.h"
+#include "tests/unit/netns.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

@@ -7,7 +7,7 @@
 #include "netdev/netdev.h"
 
 #include "netdev/link.h"
-#include "netns.h"
+#include "tests/unit/netns.h"
 #include "wire/eth.h"
 #include "wire/macctl.h"
 

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The provider for TAP interfaces: one that the daemon makes, and that is
+ * there while the daemon runs.  What the host sends to it arrives here.  See
+ * netdev.h for threads.
+ *
+ * The host's stack is offered checksum and segmentation offloads, for a TCP
+ * stream is several times as fast when it crosses /dev/net/tun in super-frames
+ * that are cut up here.
+ *
+ * While the host has the interface administratively down, sending to it is
+ * like sending to a host that is switched off: frames are taken and lost
+ * (tx_errors), and the port stays.  It is not NETDEV_TX_DOWN, which says that
+ * an interface has gone and must be attached again; a TAP cannot go while we
+ * hold it, except when someone deletes it.
+ */
+#include "netdev/gso.h"
+#include "netdev/link.h"
+#include "netdev/netdev.h"
+
+#include "wire/eth.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define TUN_PATH "/dev/net/tun"
+
+#ifndef TUN_F_USO4 /* headers before Linux 6.2 lack them */
+#define TUN_F_USO4 0x20
+#define TUN_F_USO6 0x40
+#endif
+
+/* Frames that the kernel queues towards us: what a ring of ring_bytes of an
+ * afpacket port would hold; the kernel's own default otherwise. */
+#define QUEUE_FRAME_BYTES 2048
+#define QUEUE_DEFAULT     1000
+#define QUEUE_MIN         16
+#define QUEUE_MAX         65536
+
+struct tap {
+    struct netdev up;      /* must be first */
+    struct pkt_pool *pool; /* buffers to receive into */
+    uint32_t frame_bytes;  /* longest frame that a buffer holds */
+    uint32_t head_bytes;   /* octets of a read that go to the buffer */
+    int fd;                /* /dev/net/tun, attached */
+    uint64_t base_drop;    /* control: interface's tx_dropped at open */
+
+    uint8_t *super; /* a super-frame that is being cut up */
+    struct gso gso; /* how far that has come */
+    bool has_gso;   /* there is one */
+    bool is_gone;   /* dp: someone deleted the interface */
+};
+
+/* Asks for the offloads, as many as the kernel knows. */
+static int
+offer_offloads(int fd)
+{
+    static const unsigned long sets[] = {
+        TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN | TUN_F_USO4 |
+            TUN_F_USO6,
+        TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN,
+        TUN_F_CSUM,
+    };
+
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        if (ioctl(fd, TUNSETOFFLOAD, sets[i]) == 0)
+            return 0;
+    }
+    return errno;
+}
+
+/* Makes the interface and attaches to it. */
+static int
+attach(struct tap *t, struct err *err)
+{
+    struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR};
+    int size = sizeof(struct virtio_net_hdr);
+    int rc;
+
+    t->fd = open(TUN_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (t->fd < 0)
+        return err_sys(err, errno, "\"%s\": cannot open %s", t->up.name,
+                       TUN_PATH);
+    snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", t->up.name);
+    if (ioctl(t->fd, TUNSETIFF, &ifr)) {
+        rc = errno;
+        if (rc == EINVAL || rc == EEXIST)
+            return err_set(err, EEXIST, NULL, t->up.name,
+                           "the name of no interface, or of a TAP one",
+                           "\"%s\" exists and is not a TAP interface",
+                           t->up.name);
+        return err_sys(err, rc, "\"%s\": cannot make a TAP interface",
+                       t->up.name);
+    }
+    if (ioctl(t->fd, TUNSETVNETHDRSZ, &size))
+        return err_sys(err, errno, "\"%s\": offload headers", t->up.name);
+    rc = offer_offloads(t->fd);
+    return rc ? err_sys(err, rc, "\"%s\": offloads", t->up.name) : 0;
+}
+
+/* Address, MTU and queue as wanted; then up. */
+static int
+configure(struct tap *t, const struct netdev_args *args, struct err *err)
+{
+    uint32_t queue = QUEUE_DEFAULT;
+    struct link_info info;
+    int rc = 0;
+
+    if (args->ring_bytes) {
+        queue = args->ring_bytes / QUEUE_FRAME_BYTES;
+        queue = queue < QUEUE_MIN   ? QUEUE_MIN
+                : queue > QUEUE_MAX ? QUEUE_MAX
+                                    : queue;
+    }
+    if (args->have_mac)
+        rc = link_set_mac(t->up.name, args->mac, err);
+    if (rc == 0 && args->mtu)
+        rc = link_set_mtu(t->up.name, args->mtu, err);
+    if (rc == 0)
+        rc = link_set_txqlen(t->up.name, queue, err);
+    if (rc == 0)
+        rc = link_set_up(t->up.name, true, err);
+    if (rc == 0)
+        rc = link_get(t->up.name, &info, err);
+    if (rc)
+        return rc;
+    t->up.ifindex = info.ifindex;
+    t->up.mtu = info.mtu;
+    t->up.speed_bps = info.speed_bps;
+    t->base_drop = info.tx_dropped;
+    memcpy(t->up.mac, info.mac, sizeof(t->up.mac));
+    counter_set(&t->up.stats.n_ring_slots, info.txqlen);
+    return 0;
+}
+
+static void
+tap_close(struct netdev *dev)
+{
+    struct tap *t = (struct tap *) dev;
+
+    if (t->fd >= 0)
+        close(t->fd);
+    free(t->super);
+    free(t);
+}
+
+static int
+tap_open(const struct netdev_args *args, struct netdev **out, struct err *err)
+{
+    struct tap *t = calloc(1, sizeof(*t));
+    int rc;
+
+    if (!t)
+        return err_sys(err, ENOMEM, "\"%s\"", args->name);
+    t->up.cls = &netdev_tap;
+    strcpy(t->up.name, args->name); /* netdev_open() checked its length */
+    t->pool = args->pool;
+    t->frame_bytes = pkt_pool_frame_bytes(args->pool);
+    t->head_bytes =
+        t->frame_bytes < GSO_MAX_FRAME ? t->frame_bytes : GSO_MAX_FRAME;
+    t->fd = -1;
+    t->super = malloc(GSO_MAX_FRAME);
+    if (!t->super)
+        rc = err_sys(err, ENOMEM, "\"%s\"", args->name);
+    else
+        rc = attach(t, err);
+    if (rc == 0)
+        rc = configure(t, args, err);
+    if (rc) {
+        tap_close(&t->up);
+        return rc;
+    }
+    *out = &t->up;
+    return 0;
+}
+
+/* What was read: `n` octets, the first head_bytes of them in p, the rest in
+ * t->super where it belongs.  True when p is a frame to hand over. */
+static bool
+finish(struct tap *t, struct pkt *p, size_t n,
+       const struct virtio_net_hdr *vnet)
+{
+    if (n < ETH_HDR_LEN) {
+        counter_add(&t->up.stats.rx_bad, 1);
+        return false;
+    }
+    if (vnet->gso_type != VIRTIO_NET_HDR_GSO_NONE) {
+        int rc;
+
+        memcpy(t->super, p->data, n < t->head_bytes ? n : t->head_bytes);
+        rc = gso_begin(&t->gso, t->super, n, vnet, NULL, t->frame_bytes);
+        t->has_gso = rc == 0;
+        counter_add(rc == 0          ? &t->up.stats.rx_gso
+                    : rc == EMSGSIZE ? &t->up.stats.rx_oversize
+                                     : &t->up.stats.rx_bad,
+                    1);
+        return false;
+    }
+    if (n > t->frame_bytes) {
+        counter_add(&t->up.stats.rx_oversize, 1);
+        return false;
+    }
+    p->len = (uint32_t) n;
+    if ((vnet->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) &&
+        !gso_complete(p->data, n, vnet->csum_start, vnet->csum_offset)) {
+        counter_add(&t->up.stats.rx_bad, 1);
+        return false;
+    }
+    return true;
+}
+
+/* Someone deleted the interface.  The descriptor would poll as an error for
+ * ever: one that never says anything takes its number. */
+static void
+gone(struct tap *t)
+{
+    int quiet = eventfd(0, EFD_CLOEXEC);
+
+    t->is_gone = true;
+    if (quiet >= 0) {
+        dup3(quiet, t->fd, O_CLOEXEC);
+        close(quiet);
+    }
+}
+
+/* Reads one frame into p.  False: there is none.  *take: p is a frame. */
+static bool
+read_frame(struct tap *t, struct pkt *p, bool *take)
+{
+    struct virtio_net_hdr vnet;
+    struct iovec iov[3] = {
+        {&vnet, sizeof(vnet)},
+        {p->data, t->head_bytes},
+        {t->super + t->head_bytes, GSO_MAX_FRAME - t->head_bytes},
+    };
+    ssize_t n;
+
+    n = readv(t->fd, iov, 3);
+    if (n < (ssize_t) sizeof(vnet)) {
+        if (n < 0 && errno == EBADFD)
+            gone(t);
+        return false;
+    }
+    *take = finish(t, p, (size_t) n - sizeof(vnet), &vnet);
+    return true;
+}
+
+static uint32_t
+tap_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
+{
+    struct tap *t = (struct tap *) dev;
+    uint32_t n = 0;
+
+    while (n < max && !t->is_gone) {
+        struct pkt *p = pkt_alloc(t->pool);
+        bool take = true;
+
+        if (!p) {
+            counter_add(&dev->stats.rx_no_buffer, 1);
+            break;
+        }
+        if (t->has_gso) {
+            p->len = gso_next(&t->gso, p->data);
+            t->has_gso = !gso_is_done(&t->gso);
+        } else if (!read_frame(t, p, &take)) {
+            pkt_free(p);
+            break;
+        }
+        if (take)
+            pkts[n++] = p;
+        else
+            pkt_free(p);
+    }
+    return n;
+}
+
+/* Writes one frame; 0 or an errno. */
+static int
+write_frame(struct tap *t, const struct pkt *p)
+{
+    static const struct virtio_net_hdr nothing_to_do;
+    static const uint8_t zeros[PKT_MIN_LEN];
+    struct iovec iov[5] = {{(void *) &nothing_to_do, sizeof(nothing_to_do)}};
+    uint32_t len = pkt_tx_len(p);
+    uint8_t tag[4];
+    int n = 1 + pkt_gather(p, iov + 1, tag);
+
+    if (len < PKT_MIN_LEN)
+        iov[n++] = (struct iovec){(void *) zeros, PKT_MIN_LEN - len};
+    return writev(t->fd, iov, n) < 0 ? errno : 0;
+}
+
+static enum netdev_tx
+tap_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
+       uint32_t *n_sent)
+{
+    struct tap *t = (struct tap *) dev;
+
+    *n_sent = 0;
+    if (t->is_gone)
+        return NETDEV_TX_DOWN;
+    while (*n_sent < n) {
+        switch (write_frame(t, pkts[*n_sent])) {
+        case EINTR:
+            continue;
+        case EAGAIN:
+        case ENOBUFS:
+            counter_add(&dev->stats.tx_again, 1);
+            return NETDEV_TX_AGAIN;
+        case EBADFD:
+            gone(t);
+            return NETDEV_TX_DOWN;
+        case 0:
+            break;
+        default: /* EIO: down, see above; or a frame that it never takes */
+            counter_add(&dev->stats.tx_errors, 1);
+            break;
+        }
+        (*n_sent)++;
+    }
+    return NETDEV_TX_OK;
+}
+
+static int
+tap_fd(const struct netdev *dev)
+{
+    return ((const struct tap *) dev)->fd;
+}
+
+static void
+tap_poll_kernel(struct netdev *dev)
+{
+    const struct tap *t = (const struct tap *) dev;
+    struct link_info info;
+    uint64_t drops;
+
+    if (link_get_index(dev->ifindex, &info, NULL))
+        return;
+    /* What the host sent and the queue towards us had no room for: a loss on
+     * the way in, like that of a receive ring. */
+    drops = info.tx_dropped - t->base_drop;
+    if (drops > dev->stats.rx_ring_drops)
+        counter_set(&dev->stats.rx_ring_drops, drops);
+}
+
+const struct netdev_class netdev_tap = {
+    .type = "tap",
+    .open = tap_open,
+    .close = tap_close,
+    .rx = tap_rx,
+    .tx = tap_tx,
+    .fd = tap_fd,
+    .poll_kernel = tap_poll_kernel,
+};
