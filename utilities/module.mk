@@ -32,3 +32,19 @@ bin_PROGRAMS += utilities/sluice-probe
 utilities_sluice_probe_SOURCES = utilities/probe_main.c
 utilities_sluice_probe_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 utilities_sluice_probe_LDADD = $(probe_libs)
+
+probe_tests = \
+	tests/unit/test_probe_conf \
+	tests/unit/test_probe_frame \
+	tests/unit/test_probe_station \
+	tests/unit/test_probe_stats
+check_PROGRAMS += $(probe_tests)
+TESTS += $(probe_tests)
+tests_unit_test_probe_conf_SOURCES = tests/unit/test_probe_conf.c
+tests_unit_test_probe_conf_LDADD = $(probe_libs) $(UNIT_LIBS)
+tests_unit_test_probe_frame_SOURCES = tests/unit/test_probe_frame.c
+tests_unit_test_probe_frame_LDADD = $(probe_libs) $(UNIT_LIBS)
+tests_unit_test_probe_station_SOURCES = tests/unit/test_probe_station.c
+tests_unit_test_probe_station_LDADD = $(probe_libs) $(UNIT_LIBS)
+tests_unit_test_probe_stats_SOURCES = tests/unit/test_probe_stats.c
+tests_unit_test_probe_stats_LDADD = $(probe_libs) $(UNIT_LIBS)

@@ -7,16 +7,17 @@
 #include "config.h"
 
 #include "base/clock.h"
+#include "netdev/link.h"
 #include "netdev/netdev.h"
 #include "pkt/pkt.h"
 #include "probe_options.h"
 #include "probe_report.h"
 #include "probe_station.h"
+#include "wire/eth.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_packet.h>
-#include <net/ethernet.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 
 #define N_BUFFERS       256u /* two batches are in use at once at most */
 #define RX_BATCHES      8    /* read before sending, at most */
+#define DEFAULT_RING    (4u << 20)
 #define KERNEL_EVERY_NS (250 * NS_PER_MS)
 #define WAIT_START_NS   (60 * NS_PER_S) /* for a barrier or a start time */
 #define RELEASE_TRIES   50              /* of 1 ms each, for the last XON */
@@ -94,9 +96,13 @@ maybe_start(struct loop *l, uint64_t now_ns)
 static void
 wait_until(struct loop *l, uint64_t next_ns)
 {
-    struct pollfd fds[2] = {
-        {.fd = l->st->dev->cls->fd(l->st->dev), .events = POLLIN},
+    struct netdev *dev = l->st->dev;
+    int rx_fd = dev->cls->fd(dev);
+    int tx_fd = dev->cls->tx_fd ? dev->cls->tx_fd(dev) : rx_fd;
+    struct pollfd fds[3] = {
+        {.fd = rx_fd, .events = POLLIN},
         {.fd = l->waiting ? STDIN_FILENO : -1, .events = POLLIN},
+        {.fd = l->st->blocked ? tx_fd : -1, .events = POLLOUT},
     };
     uint64_t now_ns = clock_ns();
     uint64_t for_ns = next_ns > now_ns ? next_ns - now_ns : 0;
@@ -106,9 +112,7 @@ wait_until(struct loop *l, uint64_t next_ns)
         for_ns = NS_PER_S;
     ts.tv_sec = (time_t) (for_ns / NS_PER_S);
     ts.tv_nsec = (long) (for_ns % NS_PER_S);
-    if (l->st->blocked)
-        fds[0].events |= POLLOUT;
-    if (ppoll(fds, 2, &ts, NULL) > 0 && fds[1].revents)
+    if (ppoll(fds, 3, &ts, NULL) > 0 && fds[1].revents)
         read_barrier(l, clock_ns());
 }
 
@@ -207,26 +211,45 @@ run_station(const struct probe_conf *conf, struct netdev *dev,
     return e;
 }
 
+/* The longest frame that may come or go: a slot of the receive ring has room
+ * for one, so it should not be longer than need be. */
+static uint32_t
+longest_frame(const struct probe_conf *conf, const struct link_info *link)
+{
+    uint32_t n = link->mtu + ETH_HDR_LEN + 2 * ETH_VLAN_LEN;
+
+    for (uint32_t i = 0; i < conf->n_flows; i++) {
+        for (uint32_t j = 0; j < conf->flows[i].n_sizes; j++) {
+            if (conf->flows[i].sizes[j].bytes > n)
+                n = conf->flows[i].sizes[j].bytes;
+        }
+    }
+    return n < PROBE_MAX_FRAME ? n : PROBE_MAX_FRAME;
+}
+
 static int
 open_and_run(const struct probe_conf *conf, struct err *err)
 {
-    struct pkt_pool *pool = pkt_pool_create(N_BUFFERS, 0, PROBE_MAX_FRAME + 8);
     struct netdev_args args = {
         .name = conf->iface,
-        .pool = pool,
-        .ring_bytes = (uint32_t) conf->ring_bytes,
+        .ring_bytes =
+            conf->ring_bytes ? (uint32_t) conf->ring_bytes : DEFAULT_RING,
     };
+    struct link_info link;
     struct netdev *dev;
-    int e;
+    int e = link_get(conf->iface, &link, err);
 
-    if (!pool)
+    if (e)
+        return e;
+    args.pool = pkt_pool_create(N_BUFFERS, 0, longest_frame(conf, &link));
+    if (!args.pool)
         return err_sys(err, ENOMEM, "cannot start");
     e = netdev_open(&netdev_afpacket, &args, &dev, err);
     if (!e) {
-        e = run_station(conf, dev, pool, err);
+        e = run_station(conf, dev, args.pool, err);
         netdev_close(dev);
     }
-    pkt_pool_destroy(pool);
+    pkt_pool_destroy(args.pool);
     return e;
 }
 

@@ -178,11 +178,9 @@ probe_report_print(const struct probe_station *st, uint64_t now_ns, FILE *out)
     print_pfc(st, now_ns, out);
     print_slow(st, out);
     print_misbehaviour(st, out);
-    if (counter_get(&k->rx_ring_drops) || counter_get(&k->rx_backlog_drops))
+    if (counter_get(&k->rx_ring_drops))
         fprintf(out,
-                "The kernel dropped %" PRIu64
-                " frames at our ring and %" PRIu64
-                " before it: the receiver was too slow\n",
-                counter_get(&k->rx_ring_drops),
-                counter_get(&k->rx_backlog_drops));
+                "The kernel found our ring full %" PRIu64
+                " times: this receiver was too slow\n",
+                counter_get(&k->rx_ring_drops));
 }

@@ -3,9 +3,9 @@
  * Flows of a probe: see probe_sender.h.
  *
  * Frames leave in the order in which flows come round, one a flow, so that
- * flows without a rate share the link frame by frame.  Credit of a flow is
- * kept for BURST_NS at most: a probe that the system ran late catches up, and
- * one that was paused does not flood.
+ * flows without a rate share the link frame by frame.  What a flow may catch
+ * up with, after the system ran the probe late or the peer paused it, is the
+ * shaper's few milliseconds of credit: a pause is no flood delayed.
  */
 #include "probe_sender.h"
 
@@ -15,8 +15,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define BURST_NS         (4 * NS_PER_MS)
-#define BURST_MAX_BYTES  UINT64_C(262144)
 #define CORRUPT_FROM_END 1 /* which octet is changed: the last one */
 
 static uint32_t
@@ -29,25 +27,14 @@ largest_size(const struct probe_flow_conf *f)
     return max;
 }
 
-static uint64_t
-burst_bytes(uint64_t rate_bps, uint32_t frame)
-{
-    uint64_t b = rate_bps / 8 * BURST_NS / NS_PER_S;
-
-    if (b > BURST_MAX_BYTES)
-        b = BURST_MAX_BYTES;
-    return b < 2u * frame ? 2u * frame : b;
-}
-
 void
 probe_sender_start(struct probe_sender *s, const struct probe_conf *conf,
                    const uint8_t mac[6], uint64_t now_ns)
 {
+    uint32_t longest = PKT_MIN_LEN;
+
     memset(s, 0, sizeof(*s));
     s->drain_ns = conf->drain_ns;
-    shaper_init(&s->link, conf->rate_bps,
-                burst_bytes(conf->rate_bps, PROBE_MAX_FRAME), PROBE_MAX_FRAME,
-                now_ns);
     for (uint32_t i = 0; i < conf->n_flows; i++) {
         const struct probe_flow_conf *fc = &conf->flows[i];
         struct probe_tx_flow *f = &s->flows[s->n_flows++];
@@ -59,9 +46,10 @@ probe_sender_start(struct probe_sender *s, const struct probe_conf *conf,
         f->end_ns = fc->duration_ns ? f->start_ns + fc->duration_ns
                                     : now_ns + conf->duration_ns;
         f->pos.rng.state = fc->id;
-        shaper_init(&f->shaper, fc->rate_bps, burst_bytes(fc->rate_bps, frame),
-                    frame, f->start_ns);
+        longest = frame > longest ? frame : longest;
+        shaper_init(&f->shaper, fc->rate_bps, 0, frame, f->start_ns);
     }
+    shaper_init(&s->link, conf->rate_bps, 0, longest, now_ns);
 }
 
 static uint32_t
