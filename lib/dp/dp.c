@@ -171,10 +171,14 @@ dp_blocked_ports(const struct dp *dp, uint16_t slots[], uint32_t max)
 static uint64_t
 next_turn(struct dp *dp)
 {
+    /* While no buffer is free nothing can be read, whatever lies in the
+     * rings: only sending helps, and that has its own reasons to wake. */
+    bool can_rx = pkt_pool_n_free(dp->pool) > 0;
+
     dp_pause_deadline(dp);
-    if (dp->more)
+    if (dp->more || (dp->rx_more && can_rx))
         return dp->now_ns;
-    for (int i = dp_set_next(&dp->up, 0); i >= 0;
+    for (int i = dp_set_next(&dp->up, 0); i >= 0 && can_rx;
          i = dp_set_next(&dp->up, i + 1)) {
         const struct netdev *nd = dp->port[i]->netdev;
 
@@ -193,6 +197,7 @@ dp_run(struct dp *dp, uint64_t now_ns)
     dp_stall_note(dp, now_ns);
     dp->now_ns = now_ns;
     dp->more = false;
+    dp->rx_more = false;
     dp->wake_ns = CLOCK_NEVER;
 
     dp_leave(dp);

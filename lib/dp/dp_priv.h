@@ -127,10 +127,11 @@ struct dp_port {
     struct shaper shaper;           /* line rate; rate_bps 0: not shaped */
     struct buf_group group[N_PG];   /* ingress priority groups */
     struct dp_port_counters n;      /* what happened */
-    struct pfc pfc;                 /* pause state, both directions */
-    uint8_t mac[6];                 /* source of our MAC control frames */
-    struct pkt ctl;                 /* descriptor of such a frame ... */
-    uint8_t ctl_frame[MACCTL_LEN];  /* ... and its octets: no pool needed */
+    uint8_t stops[N_PRIO]; /* bit q: queue q waits for the pause of p */
+    struct pfc pfc;        /* pause state, both directions */
+    uint8_t mac[6];        /* source of our MAC control frames */
+    struct pkt ctl;        /* descriptor of such a frame ... */
+    uint8_t ctl_frame[MACCTL_LEN]; /* ... and its octets: no pool needed */
 };
 
 /* --- the bridge -------------------------------------------------------- */
@@ -151,6 +152,7 @@ struct dp_retired {
 struct dp {
     uint64_t now_ns;                       /* time of this turn */
     uint64_t promise_ns;                   /* what the last turn returned */
+    bool rx_more;                          /* a ring may hold more frames */
     bool more;                             /* this turn leaves work to do */
     uint64_t wake_ns;                      /* this turn: earliest deadline */
     struct dp_port *port[DP_MAX_PORTS];    /* by slot; null: free */

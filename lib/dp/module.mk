@@ -19,3 +19,34 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/stall.c \
 	lib/dp/tx.c
 EXTRA_DIST += lib/dp/may_include
+
+# The datapath is tested as a whole, between mem ports.
+dp_tests = \
+	tests/unit/test_dp_buffer \
+	tests/unit/test_dp_forward \
+	tests/unit/test_dp_pfc \
+	tests/unit/test_dp_plan \
+	tests/unit/test_dp_stall \
+	tests/unit/test_dp_tx \
+	tests/unit/test_dp_vlan
+check_PROGRAMS += $(dp_tests)
+TESTS += $(dp_tests)
+dp_rig = tests/unit/dp_rig.c tests/unit/dp_rig.h
+dp_libs = lib/dp/libdp.a lib/netdev/libnetdev.a lib/flow/libflow.a \
+	lib/qos/libqos.a lib/wire/libwire.a lib/pkt/libpkt.a \
+	lib/base/libbase.a
+dp_test_libs = $(dp_libs) $(LIBNL_LIBS) $(UNIT_LIBS)
+tests_unit_test_dp_buffer_SOURCES = tests/unit/test_dp_buffer.c $(dp_rig)
+tests_unit_test_dp_buffer_LDADD = $(dp_test_libs)
+tests_unit_test_dp_forward_SOURCES = tests/unit/test_dp_forward.c $(dp_rig)
+tests_unit_test_dp_forward_LDADD = $(dp_test_libs)
+tests_unit_test_dp_pfc_SOURCES = tests/unit/test_dp_pfc.c $(dp_rig)
+tests_unit_test_dp_pfc_LDADD = $(dp_test_libs)
+tests_unit_test_dp_plan_SOURCES = tests/unit/test_dp_plan.c $(dp_rig)
+tests_unit_test_dp_plan_LDADD = $(dp_test_libs)
+tests_unit_test_dp_stall_SOURCES = tests/unit/test_dp_stall.c $(dp_rig)
+tests_unit_test_dp_stall_LDADD = $(dp_test_libs)
+tests_unit_test_dp_tx_SOURCES = tests/unit/test_dp_tx.c $(dp_rig)
+tests_unit_test_dp_tx_LDADD = $(dp_test_libs)
+tests_unit_test_dp_vlan_SOURCES = tests/unit/test_dp_vlan.c $(dp_rig)
+tests_unit_test_dp_vlan_LDADD = $(dp_test_libs)

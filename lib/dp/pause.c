@@ -15,9 +15,17 @@ dp_pause_changed(struct dp *dp, struct dp_port *port, uint8_t was)
     uint8_t is = port->pfc.paused;
 
     port->paused_q = 0;
-    for (unsigned m = is; m; m &= m - 1)
-        port->paused_q |=
-            (uint8_t) (1u << port->conf->prio_to_queue[__builtin_ctz(m)]);
+    for (unsigned m = is; m; m &= m - 1) {
+        int p = __builtin_ctz(m);
+        uint8_t *stops = &port->stops[p];
+
+        /* Frames stay in their queue when the map changes, and so does the
+         * pause that holds them. */
+        if (!(was >> p & 1))
+            *stops = 0;
+        *stops |= (uint8_t) (1u << port->conf->prio_to_queue[p]);
+        port->paused_q |= *stops;
+    }
     for (unsigned m = (unsigned) (was ^ is); m; m &= m - 1) {
         uint8_t p = (uint8_t) __builtin_ctz(m);
 

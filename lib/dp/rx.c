@@ -35,6 +35,6 @@ dp_rx(struct dp *dp)
             n = rx_batch(dp, port);
         while (n == PKT_BATCH && --left > 0);
         if (n == PKT_BATCH)
-            dp->more = true;
+            dp->rx_more = true;
     }
 }
