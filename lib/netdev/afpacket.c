@@ -281,8 +281,6 @@ refused(struct afpacket *a, int error, uint32_t *n_sent)
     case EINTR:
         return NETDEV_TX_OK;
     case ENOBUFS:
-        counter_add(&a->n_refused, 1);
-        /* fall through */
     case EAGAIN:
         counter_add(&a->up.stats.tx_again, 1);
         return NETDEV_TX_AGAIN;
@@ -305,6 +303,8 @@ afpacket_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
 {
     struct afpacket *a = (struct afpacket *) dev;
     enum netdev_tx result = NETDEV_TX_OK;
+    uint32_t n_refused = 0;
+    bool partial = false;
     struct tx_batch batch;
 
     assert(n <= PKT_BATCH);
@@ -316,12 +316,23 @@ afpacket_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
         int k = sendmmsg(a->tx_fd, batch.msgs + *n_sent, n - *n_sent,
                          MSG_DONTWAIT);
 
-        /* Fewer than all: the next call says why. */
-        if (k > 0)
+        if (k >= 0) {
+            /* Fewer than all: one was refused, the next call says why. */
             *n_sent += (uint32_t) k;
+            partial = *n_sent < n;
+            n_refused += partial;
+            continue;
+        }
+        /* Only with ENOBUFS did the device see it, and count it. */
+        if (errno == ENOBUFS)
+            n_refused++;
         else
-            result = refused(a, errno, n_sent);
+            n_refused -= partial;
+        partial = false;
+        result = refused(a, errno, n_sent);
     }
+    if (n_refused)
+        counter_add(&a->n_refused, n_refused);
     return result;
 }
 

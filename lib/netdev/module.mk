@@ -37,3 +37,9 @@ TESTS += tests/unit/test_afpacket
 tests_unit_test_afpacket_SOURCES = tests/unit/test_afpacket.c \
 	tests/unit/netns.c tests/unit/netns.h
 tests_unit_test_afpacket_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_afpacket_link
+TESTS += tests/unit/test_afpacket_link
+tests_unit_test_afpacket_link_SOURCES = tests/unit/test_afpacket_link.c \
+	tests/unit/netns.c tests/unit/netns.h
+tests_unit_test_afpacket_link_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
