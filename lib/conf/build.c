@@ -257,7 +257,6 @@ build_groups(const struct conf_bridge *b, const struct conf_port *p,
     for (i = 0; i < N_PG; i++) {
         const struct conf_group *g = &p->group[i];
 
-        /* An offset as large as the limit leaves xon_bytes alone to rule. */
         out->pg[i] = (struct buf_group_conf){
             .reserved_bytes = g->reserved_bytes,
             .limit_bytes = g->xoff_bytes,

@@ -14,3 +14,11 @@ lib_conf_libconf_a_SOURCES = \
 	lib/conf/text.c \
 	lib/conf/validate.c
 EXTRA_DIST += lib/conf/may_include
+
+CONF_LIBS = lib/conf/libconf.a lib/qos/libqos.a $(NETDEV_LIBS) $(JSONC_LIBS)
+
+check_PROGRAMS += tests/unit/test_conf
+TESTS += tests/unit/test_conf
+tests_unit_test_conf_SOURCES = tests/unit/test_conf.c
+tests_unit_test_conf_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_conf_LDADD = $(CONF_LIBS) $(UNIT_LIBS)

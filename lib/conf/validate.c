@@ -192,9 +192,6 @@ check_group(const struct conf_bridge *b, const struct conf_port *p, int pg,
             const struct place *in)
 {
     const struct conf_group *g = &p->group[pg];
-    bool lossless = conf_lossless_groups(b, p) & (1u << pg);
-    uint64_t room =
-        lossless ? g->xoff_bytes : g->reserved_bytes + g->xoff_bytes;
     char allowed[64], complaint[128];
     struct place at;
 
@@ -207,14 +204,14 @@ check_group(const struct conf_bridge *b, const struct conf_port *p, int pg,
     if (g->xon_offset_bytes > g->xoff_bytes)
         return refuse_uint(&at, "xon_offset_bytes", g->xon_offset_bytes,
                            allowed, complaint);
-    if (room >= b->max_frame_bytes)
+    if (g->reserved_bytes + g->xoff_bytes >= b->max_frame_bytes)
         return 0;
-    snprintf(allowed, sizeof(allowed), "%u to %" PRIu64, b->max_frame_bytes,
-             CONF_MAX_MEMORY);
+    snprintf(allowed, sizeof(allowed), "%" PRIu64 " to %" PRIu64,
+             b->max_frame_bytes - g->reserved_bytes, CONF_MAX_MEMORY);
     snprintf(complaint, sizeof(complaint),
-             "%s not hold one frame of max_frame_bytes %u",
-             lossless ? "(lossless) does" : "and reserved_bytes together do",
-             b->max_frame_bytes);
+             "and reserved_bytes %" PRIu64 " together do not hold one frame "
+             "of max_frame_bytes %u",
+             g->reserved_bytes, b->max_frame_bytes);
     return refuse_uint(&at, "xoff_bytes", g->xoff_bytes, allowed, complaint);
 }
 

@@ -1,0 +1,874 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * lib/conf: the model, its validation (each thing that can be wrong, with the
+ * path and the sentence), the difference and the build of a plan.  The JSON
+ * form has test_conf_json.c.
+ */
+#include "conf/conf.h"
+#include "qos/headroom.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct conf *c;
+static struct conf_bridge *br;
+static struct conf_port *eth1;
+static struct err err;
+
+static void
+set_up(void)
+{
+    c = conf_create();
+    err_clear(&err);
+    cr_assert_eq(conf_add_bridge(c, "br0", &br, &err), 0);
+    cr_assert_eq(conf_add_port(c, br, "eth1", "tap", &eth1, &err), 0);
+}
+
+static void
+tear_down(void)
+{
+    conf_destroy(c);
+}
+
+TestSuite(conf, .init = set_up, .fini = tear_down);
+
+static void
+add_port(const char *name)
+{
+    struct conf_port *p;
+
+    cr_assert_eq(conf_add_port(c, br, name, "mem", &p, &err), 0, "%s",
+                 err.msg);
+}
+
+/* --- the model -------------------------------------------------------- */
+
+Test(conf, defaults_are_valid)
+{
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+    cr_assert_eq(br->memory_bytes, CONF_DEFAULT_MEMORY);
+    cr_assert_eq(br->max_frame_bytes, 1522);
+    cr_assert_eq(br->mac_ageing_s, 300);
+    cr_assert_eq(eth1->group[3].xoff_bytes, CONF_DEFAULT_XOFF);
+    cr_assert_eq(eth1->group[3].headroom_bytes, CONF_HEADROOM_AUTO);
+    cr_assert_eq(eth1->pfc_quanta, 65535);
+    cr_assert_not(eth1->queue[5].ets);
+    cr_assert_eq(eth1->map.given, 0);
+    cr_assert_eq(br->map.prio_to_queue[6], 6);
+}
+
+Test(conf, an_empty_configuration_is_valid)
+{
+    struct conf *empty = conf_create();
+
+    cr_assert_eq(conf_validate(empty, &err), 0);
+    conf_destroy(empty);
+    conf_destroy(NULL);
+}
+
+Test(conf, ports_are_sorted_and_slots_are_the_lowest_free)
+{
+    add_port("zz");
+    add_port("aa");
+    cr_assert_str_eq(br->ports[0]->name, "aa");
+    cr_assert_str_eq(br->ports[1]->name, "eth1");
+    cr_assert_str_eq(br->ports[2]->name, "zz");
+    cr_assert_eq(conf_find_port(c, "aa", NULL)->slot, 2);
+    cr_assert_eq(conf_del_port(c, "zz", &err), 0);
+    add_port("bb");
+    cr_assert_eq(conf_find_port(c, "bb", NULL)->slot, 1);
+}
+
+Test(conf, a_copy_is_equal_and_its_own)
+{
+    struct conf *copy = conf_copy(c);
+
+    cr_assert(conf_equal(c, copy));
+    conf_find_port(copy, "eth1", NULL)->rate_bps = 1000000;
+    cr_assert_not(conf_equal(c, copy));
+    cr_assert_eq(eth1->rate_bps, 0);
+    conf_destroy(copy);
+}
+
+Test(conf, every_member_counts_in_a_comparison)
+{
+    struct conf_port other = *eth1;
+
+    cr_assert(conf_port_equal(eth1, &other));
+    other.queue[7].limit_bytes++;
+    cr_assert_not(conf_port_equal(eth1, &other));
+    other = *eth1;
+    other.n_trunks = 1;
+    cr_assert_not(conf_port_equal(eth1, &other));
+    other = *eth1;
+    other.map.given = CONF_MAP_DEFAULT;
+    cr_assert_not(conf_port_equal(eth1, &other));
+    other = *eth1;
+    other.map.default_prio = 5; /* not given: the bridge's holds anyhow */
+    other.slot = 9;
+    cr_assert(conf_port_equal(eth1, &other));
+}
+
+Test(conf, names_are_unique_in_the_daemon)
+{
+    struct conf_bridge *b;
+    struct conf_port *p;
+
+    cr_assert_eq(conf_add_bridge(c, "br0", &b, &err), EEXIST);
+    cr_assert_str_eq(err.msg, "bridge br0 exists already");
+    cr_assert_eq(conf_add_bridge(c, "br1", &b, &err), 0);
+    cr_assert_eq(conf_add_port(c, b, "eth1", "mem", &p, &err), EEXIST);
+    cr_assert_str_eq(err.msg, "port eth1 exists already, in bridge br0");
+}
+
+Test(conf, names_are_those_of_interfaces)
+{
+    static const char *const bad[] = {
+        "",     ".",    "..",    "sixteen-letters-", "a/b", "a b", "a:b",
+        "a%d1", "-eth", "tab\t", "\xc3\xa9",         "nl\n"};
+    struct conf_port *p;
+    size_t i;
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        cr_assert_eq(conf_add_port(c, br, bad[i], "mem", &p, &err), EINVAL,
+                     "%s", bad[i]);
+    cr_assert_eq(conf_add_port(c, br, "fifteen-letters", "mem", &p, &err), 0);
+    cr_assert_eq(conf_add_port(c, br, "eth0.100@~\"", "mem", &p, &err), 0);
+}
+
+Test(conf, an_unknown_type_is_named)
+{
+    struct conf_port *p;
+
+    cr_assert_eq(conf_add_port(c, br, "eth2", "tpa", &p, &err), EINVAL);
+    cr_assert_str_eq(err.path, "/bridges/br0/ports/eth2/type");
+    cr_assert_str_eq(err.value, "tpa");
+    cr_assert_str_eq(err.msg,
+                     "port eth2: type \"tpa\" is unknown, did you mean "
+                     "\"tap\"?: allowed are afpacket, tap and mem");
+}
+
+Test(conf, numbers_of_bridges_and_ports_are_bounded)
+{
+    struct conf_bridge *b;
+    struct conf_port *p;
+    char name[16];
+    int i;
+
+    for (i = 1; i < CONF_MAX_BRIDGES; i++) {
+        snprintf(name, sizeof(name), "b%d", i);
+        cr_assert_eq(conf_add_bridge(c, name, &b, &err), 0);
+    }
+    cr_assert_eq(conf_add_bridge(c, "more", &b, &err), ENOSPC);
+    for (i = 1; i < DP_MAX_PORTS; i++) {
+        snprintf(name, sizeof(name), "p%d", i);
+        add_port(name);
+    }
+    cr_assert_eq(conf_add_port(c, br, "more", "mem", &p, &err), ENOSPC);
+    cr_assert_str_eq(err.msg, "port more is one too many for bridge br0: "
+                              "allowed are 256 ports");
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+}
+
+Test(conf, what_does_not_exist_is_named_with_what_does)
+{
+    struct conf_bridge *b;
+    struct conf_port *p;
+
+    add_port("eth2");
+    cr_assert_eq(conf_need_port(c, "eht1", &b, &p, &err), ENOENT);
+    cr_assert_str_eq(err.value, "eht1");
+    cr_assert_str_eq(err.allowed, "eth1, eth2");
+    cr_assert_str_eq(err.msg, "there is no port \"eht1\", did you mean "
+                              "\"eth1\"?: there are eth1, eth2");
+    cr_assert_eq(conf_del_bridge(c, "nowhere", &err), ENOENT);
+    cr_assert_str_eq(err.msg, "there is no bridge \"nowhere\": there are br0");
+    cr_assert_eq(conf_need_port(c, "eth2", &b, &p, &err), 0);
+    cr_assert_eq(b, br);
+    cr_assert_eq(conf_del_bridge(c, "br0", &err), 0);
+    cr_assert_eq(conf_need_port(c, "eth1", NULL, &p, &err), ENOENT);
+    cr_assert_str_eq(err.msg, "there is no port \"eth1\": there is none");
+}
+
+Test(conf, a_long_list_of_names_is_cut)
+{
+    struct conf_port *p;
+    char name[16];
+    int i;
+
+    for (i = 0; i < 200; i++) {
+        snprintf(name, sizeof(name), "interface%d", i);
+        add_port(name);
+    }
+    cr_assert_eq(conf_need_port(c, "x", NULL, &p, &err), ENOENT);
+    cr_assert(strstr(err.msg, " more"), "%s", err.msg);
+    cr_assert(strstr(err.msg, "eth1, interface0"), "%s", err.msg);
+}
+
+/* --- what validation refuses ------------------------------------------ */
+
+static void
+assert_refused(int code, const char *path, const char *value,
+               const char *allowed, const char *msg)
+{
+    err_clear(&err);
+    cr_assert_eq(conf_validate(c, &err), code, "%d %s", err.code, err.msg);
+    cr_assert_eq(err.code, code);
+    cr_assert_str_eq(err.path, path);
+    cr_assert_str_eq(err.value, value);
+    cr_assert_str_eq(err.allowed, allowed);
+    cr_assert_str_eq(err.msg, msg);
+    cr_assert_eq(conf_validate(c, NULL), code);
+}
+
+#define P "/bridges/br0/ports/eth1"
+
+Test(conf, xon_above_xoff)
+{
+    eth1->group[3].xon_bytes = 70000;
+    eth1->group[3].xoff_bytes = 65536;
+    assert_refused(EINVAL, P "/groups/3/xon_bytes", "70000", "0 to 65536",
+                   "port eth1: group 3: xon_bytes 70000 exceeds xoff_bytes "
+                   "65536: allowed 0 to 65536");
+}
+
+Test(conf, xon_offset_above_xoff)
+{
+    eth1->group[0].xon_offset_bytes = 200000;
+    assert_refused(EINVAL, P "/groups/0/xon_offset_bytes", "200000",
+                   "0 to 131072",
+                   "port eth1: group 0: xon_offset_bytes 200000 exceeds "
+                   "xoff_bytes 131072: allowed 0 to 131072");
+}
+
+Test(conf, a_group_must_hold_a_frame)
+{
+    eth1->group[3] =
+        (struct conf_group){.reserved_bytes = 100, .xoff_bytes = 1000};
+    assert_refused(EINVAL, P "/groups/3/xoff_bytes", "1000",
+                   "1422 to 4294967296",
+                   "port eth1: group 3: xoff_bytes 1000 and reserved_bytes "
+                   "100 together do not hold one frame of max_frame_bytes "
+                   "1522: allowed 1422 to 4294967296");
+    eth1->group[3].xoff_bytes = 1422;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+}
+
+Test(conf, a_queue_must_hold_a_frame)
+{
+    br->max_frame_bytes = 9000;
+    eth1->queue[2].limit_bytes = 8999;
+    assert_refused(EINVAL, P "/queues/2/limit_bytes", "8999",
+                   "9000 to 4294967296",
+                   "port eth1: queue 2: limit_bytes 8999 does not hold one "
+                   "frame of the bridge's max_frame_bytes: allowed 9000 to "
+                   "4294967296");
+}
+
+Test(conf, weights_that_do_not_sum_to_100)
+{
+    eth1->queue[0] =
+        (struct conf_queue){.ets = true, .weight = 30, .limit_bytes = 131072};
+    eth1->queue[1] =
+        (struct conf_queue){.ets = true, .weight = 60, .limit_bytes = 131072};
+    assert_refused(EINVAL, P "/queues", "90", "100",
+                   "port eth1: the weights of its ets queues (0: 30, 1: 60) "
+                   "sum to 90: allowed is a sum of 100");
+    eth1->queue[1].weight = 70;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+}
+
+Test(conf, weights_where_they_do_not_belong)
+{
+    eth1->queue[4].weight = 10;
+    assert_refused(EINVAL, P "/queues/4/weight", "10", "0, or mode ets",
+                   "port eth1: queue 4: weight 10 is given for a strict "
+                   "queue: allowed 0, or mode ets");
+    eth1->queue[4].ets = true;
+    eth1->queue[4].weight = 0;
+    assert_refused(EINVAL, P "/queues/4/weight", "0", "1 to 100",
+                   "port eth1: queue 4: weight 0 is no share for an ets "
+                   "queue: allowed 1 to 100");
+    eth1->queue[4].weight = 101;
+    assert_refused(EINVAL, P "/queues/4/weight", "101", "0 to 100",
+                   "port eth1: queue 4: weight 101 is out of range: allowed "
+                   "0 to 100");
+}
+
+Test(conf, pfc_and_pause_exclude_each_other)
+{
+    eth1->pfc_prios = 0x18;
+    eth1->pause_tx = true;
+    assert_refused(EINVAL, P "/pause/tx", "true",
+                   "false, or no pfc priorities",
+                   "port eth1: pause: tx true excludes PFC, which is on "
+                   "(priority mask 0x18): allowed false, or no pfc "
+                   "priorities");
+    eth1->pfc_prios = 0;
+    eth1->pfc_asymmetric = true;
+    eth1->pause_rx = true;
+    assert_refused(EINVAL, P "/pause/rx", "true",
+                   "false, or pfc asymmetric false",
+                   "port eth1: pause: rx true excludes PFC, which pfc "
+                   "asymmetric honours: allowed false, or pfc asymmetric "
+                   "false");
+    eth1->pfc_asymmetric = false;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+}
+
+Test(conf, vlan_members_that_the_mode_has_no_use_for)
+{
+    eth1->tag = 10;
+    assert_refused(EINVAL, P "/vlan/tag", "10",
+                   "0, or another mode (access, native-tagged, "
+                   "native-untagged)",
+                   "port eth1: vlan: tag 10 has no meaning in mode trunk: "
+                   "allowed 0, or another mode (access, native-tagged, "
+                   "native-untagged)");
+    eth1->vlan_mode = DP_VLAN_ACCESS;
+    eth1->trunks[eth1->n_trunks++] = 20;
+    assert_refused(EINVAL, P "/vlan/trunks", "20",
+                   "no trunks, or another mode (trunk, native-tagged, "
+                   "native-untagged)",
+                   "port eth1: vlan: trunks 20 has no meaning in mode "
+                   "access: allowed no trunks, or another mode (trunk, "
+                   "native-tagged, native-untagged)");
+    eth1->vlan_mode = DP_VLAN_NATIVE_TAGGED;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+}
+
+Test(conf, vlan_ids_out_of_range_or_order)
+{
+    eth1->vlan_mode = DP_VLAN_ACCESS;
+    eth1->tag = 4095;
+    assert_refused(EINVAL, P "/vlan/tag", "4095", "0 to 4094",
+                   "port eth1: vlan: tag 4095 is out of range: allowed 0 to "
+                   "4094");
+    eth1->vlan_mode = DP_VLAN_TRUNK;
+    eth1->tag = 0;
+    eth1->n_trunks = 2;
+    eth1->trunks[0] = 20;
+    eth1->trunks[1] = 10;
+    cr_assert_eq(conf_validate(c, &err), EINVAL);
+    cr_assert_str_eq(err.path, P "/vlan/trunks");
+    cr_assert_str_eq(err.value, "10");
+    eth1->trunks[1] = 4095;
+    cr_assert_eq(conf_validate(c, &err), EINVAL);
+    cr_assert_str_eq(err.value, "4095");
+}
+
+Test(conf, an_address_that_no_port_can_have)
+{
+    eth1->have_mac = true;
+    memcpy(eth1->mac, "\x03\x00\x00\x00\x00\x01", 6);
+    assert_refused(EINVAL, P "/mac", "03:00:00:00:00:01",
+                   "a unicast address as six pairs of hexadecimal digits "
+                   "with colons between",
+                   "port eth1: mac 03:00:00:00:00:01 is a group address: "
+                   "allowed a unicast address as six pairs of hexadecimal "
+                   "digits with colons between");
+    memset(eth1->mac, 0, 6);
+    cr_assert_eq(conf_validate(c, &err), EINVAL);
+    cr_assert(strstr(err.msg, "is all zero"));
+    eth1->mac[0] = 2;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+    eth1->cls = netdev_class_find("afpacket");
+    assert_refused(EINVAL, P "/mac", "02:00:00:00:00:00",
+                   "for a port of type tap only",
+                   "port eth1: mac 02:00:00:00:00:00 is given for a port "
+                   "that is not a tap: allowed for a port of type tap only");
+}
+
+Test(conf, a_port_in_two_bridges)
+{
+    struct conf_bridge *b;
+
+    cr_assert_eq(conf_add_bridge(c, "br1", &b, &err), 0);
+    b->ports[b->n_ports] = calloc(1, sizeof(*b->ports[0]));
+    *b->ports[b->n_ports++] = *eth1;
+    assert_refused(EEXIST, "/bridges/br1/ports/eth1", "eth1",
+                   "a name not in use",
+                   "port eth1 is in bridge br0 and in bridge br1: allowed is "
+                   "one of them");
+}
+
+Test(conf, a_slot_twice)
+{
+    add_port("eth2");
+    conf_find_port(c, "eth2", NULL)->slot = eth1->slot;
+    cr_assert_eq(conf_validate(c, &err), EINVAL);
+    cr_assert_str_eq(err.msg, "port eth2: slot 0 is out of range or taken: "
+                              "allowed is a free one from 0 to 255");
+}
+
+Test(conf, more_reserved_than_there_is)
+{
+    br->memory_bytes = 1048576;
+    eth1->group[3].reserved_bytes = 600000;
+    eth1->group[4].reserved_bytes = 448576;
+    assert_refused(ENOSPC, "/bridges/br0/memory_bytes", "1048576",
+                   "1060752 to 4294967296",
+                   "bridge br0: memory_bytes 1048576 does not hold 1048576 "
+                   "reserved, 0 of headroom and one frame for each of 8 "
+                   "groups, 1060752 bytes in all: allowed 1060752 to "
+                   "4294967296");
+    br->memory_bytes = 1060752; /* what it says is allowed is */
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+    br->memory_bytes--;
+    cr_assert_eq(conf_validate(c, &err), ENOSPC);
+}
+
+Test(conf, configured_headroom_counts_where_it_is_lossless)
+{
+    eth1->group[3].headroom_bytes = CONF_MAX_MEMORY;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+    eth1->pfc_prios = 1u << 3;
+    cr_assert_eq(conf_validate(c, &err), ENOSPC);
+    cr_assert_str_eq(err.path, "/bridges/br0/memory_bytes");
+    cr_assert_str_eq(err.allowed, "less reserved and headroom");
+    eth1->group[3].headroom_bytes = 1000000;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+}
+
+Test(conf, sums_do_not_wrap)
+{
+    uint32_t i;
+    int pg;
+
+    for (i = 2; i < 200; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "p%u", i);
+        add_port(name);
+    }
+    for (i = 0; i < br->n_ports; i++)
+        for (pg = 0; pg < N_PG; pg++)
+            br->ports[i]->group[pg].reserved_bytes = CONF_MAX_MEMORY;
+    cr_assert_eq(conf_validate(c, &err), ENOSPC);
+}
+
+/* Every number of every range, at its ends and beyond. */
+Test(conf, ranges)
+{
+#define RANGE(member, lo, hi, what)                                  \
+    do {                                                             \
+        __typeof__(member) was_ = member;                            \
+        member = (__typeof__(member)) (lo);                          \
+        cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);      \
+        member = (__typeof__(member)) (hi);                          \
+        cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);      \
+        member = (__typeof__(member)) ((hi) + 1);                    \
+        cr_assert_eq(conf_validate(c, &err), EINVAL, what);          \
+        cr_assert(strstr(err.msg, "is out of range: allowed"), "%s", \
+                  err.msg);                                          \
+        cr_assert(strstr(err.path, what), "%s", err.path);           \
+        member = (__typeof__(member)) ((lo) -1);                     \
+        cr_assert_eq(conf_validate(c, &err), EINVAL, what);          \
+        cr_assert(strstr(err.path, what), "%s", err.path);           \
+        member = was_;                                               \
+    } while (0)
+    eth1->vlan_mode = DP_VLAN_ACCESS;
+    RANGE(br->memory_bytes, 1048576, UINT64_C(4294967296), "/memory_bytes");
+    RANGE(br->max_frame_bytes, 1514, 9238, "/max_frame_bytes");
+    RANGE(br->map.default_prio, 0, 7, "/map/default_priority");
+    RANGE(br->map.pcp_to_prio[4], 0, 7, "/map/pcp_to_priority");
+    RANGE(br->map.prio_to_queue[7], 0, 7, "/map/priority_to_queue");
+    RANGE(br->map.prio_to_pg[0], 0, 7, "/map/priority_to_group");
+    RANGE(br->mac_ageing_s, 0, 1000000, "/mac_ageing_s");
+    RANGE(eth1->rate_bps, 1000, UINT64_C(400000000000), "/rate_bps");
+    RANGE(eth1->cable_delay_ns, 0, 1000000000, "/cable_delay_ns");
+    RANGE(eth1->ring_bytes, 65536, 268435456, "/ring_bytes");
+    RANGE(eth1->tag, 0, 4094, "/vlan/tag");
+    RANGE(eth1->queue[3].max_rate_bps, 1000, UINT64_C(400000000000),
+          "/queues/3/max_rate_bps");
+    RANGE(eth1->queue[3].limit_bytes, 1522, UINT64_C(4294967296),
+          "/queues/3/limit_bytes");
+    RANGE(eth1->map.default_prio, 0, 7, "/eth1/map/default_priority");
+    eth1->pfc_quanta = 0; /* above the range there is nothing to write */
+    assert_refused(EINVAL, P "/pfc/quanta", "0", "1 to 65535",
+                   "port eth1: pfc: quanta 0 is out of range: allowed 1 to "
+                   "65535");
+#undef RANGE
+}
+
+/* --- the difference --------------------------------------------------- */
+
+static void
+assert_diff(const struct conf *to, const char *json)
+{
+    struct json_object *diff = conf_diff(c, to);
+
+    cr_assert_str_eq(json_object_to_json_string_ext(
+                         diff, JSON_C_TO_STRING_PLAIN |
+                                   JSON_C_TO_STRING_NOSLASHESCAPE),
+                     json);
+    json_object_put(diff);
+}
+
+Test(conf, no_difference)
+{
+    struct conf *to = conf_copy(c);
+
+    assert_diff(to, "[]");
+    conf_destroy(to);
+}
+
+Test(conf, difference_leaf_by_leaf)
+{
+    struct conf *to = conf_copy(c);
+    struct conf_port *p = conf_find_port(to, "eth1", NULL);
+
+    to->bridges[0]->mac_ageing_s = 60;
+    p->rate_bps = 200000000;
+    p->pfc_prios = 8;
+    p->group[3].xoff_bytes = 65536;
+    p->map.given = CONF_MAP_DEFAULT;
+    p->map.default_prio = 2;
+    assert_diff(to,
+                "[{\"path\":\"/bridges/br0/mac_ageing_s\",\"op\":\"replace\","
+                "\"old\":300,\"new\":60},"
+                "{\"path\":\"" P "/rate_bps\",\"op\":\"replace\",\"old\":0,"
+                "\"new\":200000000},"
+                "{\"path\":\"" P
+                "/pfc/priorities\",\"op\":\"replace\",\"old\":[],"
+                "\"new\":[3]},"
+                "{\"path\":\"" P "/groups/3/xoff_bytes\",\"op\":\"replace\","
+                "\"old\":131072,\"new\":65536},"
+                "{\"path\":\"" P "/map/default_priority\",\"op\":\"add\","
+                "\"new\":2}]");
+    conf_destroy(to);
+}
+
+Test(conf, difference_of_what_came_and_went)
+{
+    struct conf *to = conf_copy(c);
+    struct json_object *diff, *first, *second, *v;
+    struct conf_bridge *b;
+    struct conf_port *p;
+
+    cr_assert_eq(conf_del_port(to, "eth1", &err), 0);
+    cr_assert_eq(conf_add_bridge(to, "1", &b, &err), 0);
+    cr_assert_eq(conf_add_port(to, b, "e~1", "mem", &p, &err), 0);
+    diff = conf_diff(c, to);
+    cr_assert_eq(json_object_array_length(diff), 2);
+    first = json_object_array_get_idx(diff, 0);
+    second = json_object_array_get_idx(diff, 1);
+    json_object_object_get_ex(first, "path", &v);
+    cr_assert_str_eq(json_object_get_string(v), "/bridges/1");
+    json_object_object_get_ex(first, "op", &v);
+    cr_assert_str_eq(json_object_get_string(v), "add");
+    json_object_object_get_ex(second, "path", &v);
+    cr_assert_str_eq(json_object_get_string(v), P);
+    json_object_object_get_ex(second, "op", &v);
+    cr_assert_str_eq(json_object_get_string(v), "remove");
+    cr_assert(json_object_object_get_ex(second, "old", &v));
+    cr_assert_not(json_object_object_get_ex(second, "new", NULL));
+    json_object_put(diff);
+    conf_destroy(to);
+}
+
+Test(conf, pointers_are_escaped)
+{
+    struct conf *to = conf_copy(c);
+    struct conf_port *p;
+
+    cr_assert_eq(conf_add_port(c, br, "e~1", "mem", &p, &err), 0);
+    cr_assert_eq(conf_add_port(to, to->bridges[0], "e~1", "mem", &p, &err), 0);
+    p->rate_bps = 1000;
+    assert_diff(to, "[{\"path\":\"/bridges/br0/ports/e~01/rate_bps\","
+                    "\"op\":\"replace\",\"old\":0,\"new\":1000}]");
+    conf_destroy(to);
+}
+
+/* --- the build -------------------------------------------------------- */
+
+static const struct conf_live live = {.speed_bps = UINT64_C(1000000000),
+                                      .mtu = 1500,
+                                      .mac = {2, 0, 0, 0, 0, 7}};
+
+static struct dp_plan_port *
+build(const struct conf_port *p)
+{
+    static struct dp_plan_port plan;
+
+    memset(&plan, 0xa5, sizeof(plan));
+    plan.is_new = true;
+    conf_build_port(br, p, &live, 0, &plan);
+    cr_assert(plan.is_new);
+    return &plan;
+}
+
+Test(conf, the_rate_that_quanta_go_by)
+{
+    struct conf_live unknown = {.mtu = 1500};
+
+    cr_assert_eq(conf_port_rate(eth1, &live), 1000000000);
+    cr_assert_eq(conf_port_rate(eth1, &unknown), UINT64_C(10000000000));
+    cr_assert_eq(conf_port_rate(eth1, NULL), UINT64_C(10000000000));
+    cr_assert_eq(build(eth1)->rate_bps, 0);
+    cr_assert_eq(build(eth1)->pfc.rate_bps, 1000000000);
+    eth1->rate_bps = 200000000;
+    cr_assert_eq(build(eth1)->rate_bps, 200000000);
+    cr_assert_eq(build(eth1)->pfc.rate_bps, 200000000);
+}
+
+Test(conf, a_port_honours_what_it_sends_or_all)
+{
+    eth1->pfc_prios = 0x08;
+    cr_assert_eq(build(eth1)->pfc.honoured, 0x08);
+    eth1->pfc_asymmetric = true;
+    cr_assert_eq(build(eth1)->pfc.enabled, 0x08);
+    cr_assert_eq(build(eth1)->pfc.honoured, 0xff);
+}
+
+Test(conf, groups_are_lossless_by_the_ports_own_pfc)
+{
+    struct dp_plan_port *plan;
+
+    eth1->pfc_prios = 0x18;
+    eth1->map.given = CONF_MAP_GROUP;
+    memcpy(eth1->map.prio_to_pg, "\0\0\0\3\3\5\0\0", 8);
+    cr_assert_eq(conf_lossless_groups(br, eth1), 0x08);
+    plan = build(eth1);
+    cr_assert(plan->pg[3].lossless);
+    cr_assert_not(plan->pg[0].lossless);
+    cr_assert_eq(plan->pg_prios[3], 0x18);
+    cr_assert_eq(plan->pg_prios[0], 0xc7);
+    cr_assert_eq(plan->pg_prios[4], 0);
+    cr_assert_gt(plan->pg[3].headroom_bytes, 0);
+    cr_assert_eq(plan->pg[0].headroom_bytes, 0);
+    eth1->pfc_prios = 0;
+    eth1->pause_tx = true;
+    cr_assert_eq(conf_lossless_groups(br, eth1), 0x29);
+}
+
+/* A frame that came in under the promise keeps it on a port without PFC. */
+Test(conf, queues_are_lossless_by_any_ports_pfc)
+{
+    struct conf_port *out;
+
+    add_port("out");
+    out = conf_find_port(c, "out", NULL);
+    cr_assert_eq(conf_lossless_queues(br, out), 0);
+    eth1->pfc_prios = 1u << 3;
+    cr_assert_eq(conf_lossless_queues(br, out), 1u << 3);
+    cr_assert_eq(conf_lossless_groups(br, out), 0);
+    out->map.given = CONF_MAP_QUEUE;
+    memcpy(out->map.prio_to_queue, "\0\1\2\6\4\5\6\7", 8);
+    cr_assert_eq(conf_lossless_queues(br, out), 1u << 6);
+    cr_assert(build(out)->queue[6].lossless);
+    cr_assert_not(build(out)->queue[3].lossless);
+    eth1->pfc_prios = 0;
+    eth1->pause_tx = true;
+    cr_assert_eq(conf_lossless_queues(br, out), 0xf7);
+}
+
+Test(conf, a_port_takes_from_the_bridge_what_it_does_not_give)
+{
+    struct dp_plan_port *plan;
+
+    br->map.trust = DP_TRUST_PORT;
+    br->map.default_prio = 5;
+    memset(br->map.prio_to_queue, 1, 8);
+    eth1->map.given = CONF_MAP_DEFAULT;
+    eth1->map.default_prio = 2;
+    plan = build(eth1);
+    cr_assert_eq(plan->trust, DP_TRUST_PORT);
+    cr_assert_eq(plan->default_prio, 2);
+    cr_assert_eq(plan->prio_to_queue[7], 1);
+    cr_assert_eq(plan->pcp_to_prio[7], 7);
+}
+
+Test(conf, scheduling_limits_and_vlans_are_passed_on)
+{
+    struct dp_plan_port *plan;
+
+    eth1->queue[0] = (struct conf_queue){true, 100, 5000000, 40000};
+    eth1->vlan_mode = DP_VLAN_NATIVE_UNTAGGED;
+    eth1->tag = 7;
+    eth1->n_trunks = 2;
+    eth1->trunks[0] = 63;
+    eth1->trunks[1] = 4094;
+    plan = build(eth1);
+    cr_assert_eq(plan->sched.strict, 0xfe);
+    cr_assert_eq(plan->sched.weight[0], 100);
+    cr_assert_eq(plan->queue[0].max_rate_bps, 5000000);
+    cr_assert_eq(plan->queue[0].limit_bytes, 40000);
+    cr_assert_eq(plan->vlan_mode, DP_VLAN_NATIVE_UNTAGGED);
+    cr_assert_eq(plan->tag, 7);
+    cr_assert_not(plan->all_trunks);
+    cr_assert_eq(plan->trunks[0], UINT64_C(1) << 63);
+    cr_assert_eq(plan->trunks[63], UINT64_C(1) << 62);
+    cr_assert_eq(plan->trunks[1], 0);
+    cr_assert_arr_eq(plan->mac, live.mac, 6);
+    eth1->n_trunks = 0;
+    cr_assert(build(eth1)->all_trunks);
+}
+
+Test(conf, the_longest_frame_is_the_interfaces_or_the_bridges)
+{
+    br->max_frame_bytes = 9000;
+    cr_assert_eq(build(eth1)->max_frame_bytes, 1518);
+    br->max_frame_bytes = 1514;
+    cr_assert_eq(build(eth1)->max_frame_bytes, 1514);
+}
+
+Test(conf, xon_offset_0_leaves_xon_to_rule)
+{
+    struct buf_pool pool = {.shared_bytes = 1 << 20};
+    struct buf_group g;
+
+    memset(&g, 0, sizeof(g));
+    eth1->pfc_prios = 8;
+    g.conf = build(eth1)->pg[3];
+    cr_assert_eq(buf_admit(&pool, &g, 129572, UINT32_MAX), BUF_OK);
+    cr_assert_eq(buf_admit(&pool, &g, 1500, UINT32_MAX), BUF_OK);
+    cr_assert(g.xoff);
+    buf_release(&pool, &g, 1500, UINT32_MAX);
+    cr_assert(g.xoff, "XON must wait for xon_bytes");
+    eth1->group[3].xon_offset_bytes = 1000;
+    cr_assert_eq(build(eth1)->pg[3].xon_offset_bytes, 1000);
+}
+
+Test(conf, headroom_follows_rate_delay_and_stall)
+{
+    uint64_t base, longer;
+
+    base = conf_port_headroom(br, eth1, 3, &live, 0);
+    /* 2 ms of 1 Gb/s and a batch of 32 frames, at least. */
+    cr_assert_geq(base, 250000 + 32 * 1518);
+    longer = conf_port_headroom(br, eth1, 3, &live, 4000000);
+    cr_assert_geq(longer, base + 250000);
+    eth1->cable_delay_ns = 1000000;
+    cr_assert_geq(conf_port_headroom(br, eth1, 3, &live, 0), base + 250000);
+    eth1->group[3].headroom_bytes = 12345;
+    cr_assert_eq(conf_port_headroom(br, eth1, 3, &live, 0), 12345);
+}
+
+Test(conf, the_largest_headroom_does_not_wrap)
+{
+    eth1->rate_bps = CONF_MAX_RATE;
+    eth1->cable_delay_ns = CONF_MAX_CABLE_NS;
+    cr_assert_geq(conf_port_headroom(br, eth1, 3, &live, 0),
+                  UINT64_C(100000000000));
+}
+
+static struct dp_plan *
+plan_of(uint64_t stall_ns)
+{
+    struct dp_plan *plan = calloc(1, sizeof(*plan));
+    uint32_t i;
+
+    for (i = 0; i < br->n_ports; i++) {
+        uint16_t slot = br->ports[i]->slot;
+
+        plan->ports[slot] = calloc(1, sizeof(*plan->ports[slot]));
+        conf_build_port(br, br->ports[i], &live, stall_ns, plan->ports[slot]);
+        if (slot >= plan->n_slots)
+            plan->n_slots = (uint16_t) (slot + 1);
+    }
+    return plan;
+}
+
+static void
+free_plan(struct dp_plan *plan)
+{
+    int i;
+
+    for (i = 0; i < plan->n_slots; i++)
+        free(plan->ports[i]);
+    free(plan);
+}
+
+Test(conf, shared_is_what_reserves_and_headrooms_leave)
+{
+    struct dp_plan *plan;
+    uint64_t headroom;
+
+    eth1->pfc_prios = 0x18;
+    eth1->group[0].reserved_bytes = 10000;
+    br->forward_reserved = true;
+    plan = plan_of(0);
+    headroom = plan->ports[0]->pg[3].headroom_bytes;
+    cr_assert_eq(conf_build_bridge(br, plan, &err), 0, "%s", err.msg);
+    cr_assert_eq(plan->shared_bytes,
+                 CONF_DEFAULT_MEMORY - 10000 - 2 * headroom);
+    cr_assert_eq(plan->mac_ageing_ns, UINT64_C(300000000000));
+    cr_assert(plan->forward_reserved);
+    free_plan(plan);
+}
+
+Test(conf, computed_headroom_that_does_not_fit_is_refused)
+{
+    struct dp_plan *plan;
+
+    br->memory_bytes = 1 << 20;
+    eth1->pfc_prios = 0x08;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+    plan = plan_of(20000000); /* 20 ms of 1 Gb/s */
+    cr_assert_eq(conf_build_bridge(br, plan, &err), ENOSPC);
+    cr_assert_str_eq(err.path, "/bridges/br0/memory_bytes");
+    cr_assert(strstr(err.msg, "of headroom"), "%s", err.msg);
+    free_plan(plan);
+    plan = plan_of(0);
+    cr_assert_eq(conf_build_bridge(br, plan, &err), 0, "%s", err.msg);
+    free_plan(plan);
+}
+
+Test(conf, headroom_finds_buffers)
+{
+    struct dp_plan *plan;
+    struct dp_conf dp;
+    uint64_t headroom;
+
+    conf_build_dp(br, &dp);
+    plan = plan_of(0); /* nothing lossless: a batch or two for reception */
+    cr_assert_eq(conf_build_bridge(br, plan, &err), 0);
+    cr_assert_eq(plan->low_buffers, 2 * PKT_BATCH);
+    free_plan(plan);
+    eth1->pfc_prios = 0x08;
+    plan = plan_of(0);
+    headroom = plan->ports[0]->pg[3].headroom_bytes;
+    cr_assert_eq(conf_build_bridge(br, plan, &err), 0);
+    cr_assert_eq(plan->low_buffers, 2 * PKT_BATCH + headroom / 256);
+    free_plan(plan);
+    /* When there is much of it: half of the buffers, or what frames of full
+     * size need. */
+    plan = plan_of(200000000);
+    headroom = plan->ports[0]->pg[3].headroom_bytes;
+    cr_assert_eq(conf_build_bridge(br, plan, &err), 0, "%s", err.msg);
+    cr_assert_geq(plan->low_buffers, dp.n_buffers / 2);
+    cr_assert_geq((plan->low_buffers - 2 * PKT_BATCH) * UINT64_C(1522),
+                  headroom);
+    cr_assert_lt(plan->low_buffers, dp.n_buffers);
+    free_plan(plan);
+}
+
+Test(conf, buffers_and_their_descriptors_fit_the_memory)
+{
+    static const uint64_t memory[] = {1048576, 67108864, UINT64_C(4294967296)};
+    static const uint32_t frame[] = {1514, 1522, 9238};
+    struct dp_conf dp;
+    int i, j;
+
+    for (i = 0; i < 3; i++)
+        for (j = 0; j < 3; j++) {
+            uint64_t each =
+                ((PKT_HEADROOM + frame[j] + 63) & ~63u) + sizeof(struct pkt);
+
+            br->memory_bytes = memory[i];
+            br->max_frame_bytes = frame[j];
+            conf_build_dp(br, &dp);
+            cr_assert_leq(dp.n_buffers * each, memory[i]);
+            cr_assert_gt((dp.n_buffers + 1) * each, memory[i]);
+            cr_assert_gt(dp.n_buffers, 3 * PKT_BATCH);
+            cr_assert_eq(dp.frame_bytes, frame[j]);
+            cr_assert_leq(dp.n_clones * sizeof(struct pkt), 4 << 20);
+            cr_assert_geq(dp.n_clones,
+                          dp.n_buffers < 32768 ? dp.n_buffers * 2 : 65536);
+            cr_assert_geq(dp.mac_entries, 65536);
+        }
+}
