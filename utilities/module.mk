@@ -32,6 +32,7 @@ bin_PROGRAMS += utilities/sluice-probe
 utilities_sluice_probe_SOURCES = utilities/probe_main.c
 utilities_sluice_probe_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 utilities_sluice_probe_LDADD = $(probe_libs)
+dist_man_MANS += docs/man/sluice-probe.1
 
 probe_tests = \
 	tests/unit/test_probe_conf \
@@ -48,3 +49,26 @@ tests_unit_test_probe_station_SOURCES = tests/unit/test_probe_station.c
 tests_unit_test_probe_station_LDADD = $(probe_libs) $(UNIT_LIBS)
 tests_unit_test_probe_stats_SOURCES = tests/unit/test_probe_stats.c
 tests_unit_test_probe_stats_LDADD = $(probe_libs) $(UNIT_LIBS)
+
+# sluicectl: main() and options in ctl.c, a file per noun.
+bin_PROGRAMS += utilities/sluicectl
+utilities_sluicectl_SOURCES = \
+	utilities/ctl.c \
+	utilities/ctl.h \
+	utilities/ctl_bridge.c \
+	utilities/ctl_buffer.c \
+	utilities/ctl_config.c \
+	utilities/ctl_doctor.c \
+	utilities/ctl_events.c \
+	utilities/ctl_help.c \
+	utilities/ctl_mac.c \
+	utilities/ctl_map.c \
+	utilities/ctl_pfc.c \
+	utilities/ctl_port.c \
+	utilities/ctl_queue.c \
+	utilities/ctl_rpc.c \
+	utilities/ctl_stats.c \
+	utilities/ctl_table.c \
+	utilities/ctl_words.c
+utilities_sluicectl_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+utilities_sluicectl_LDADD = lib/rpc/librpc.a lib/base/libbase.a $(JSONC_LIBS)

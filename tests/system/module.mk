@@ -3,3 +3,6 @@
 # Tests on real interfaces, in network namespaces that they make themselves.
 # They skip without root.
 EXTRA_DIST += tests/system/slc.py
+
+dist_check_SCRIPTS += tests/system/test_probe.py
+TESTS += tests/system/test_probe.py
