@@ -22,3 +22,11 @@ TESTS += tests/unit/test_conf
 tests_unit_test_conf_SOURCES = tests/unit/test_conf.c
 tests_unit_test_conf_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_unit_test_conf_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_conf_json
+TESTS += tests/unit/test_conf_json
+tests_unit_test_conf_json_SOURCES = tests/unit/test_conf_json.c \
+	tests/unit/conf_random.c tests/unit/conf_random.h
+tests_unit_test_conf_json_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) \
+	-I$(top_srcdir)/tests/unit
+tests_unit_test_conf_json_LDADD = $(CONF_LIBS) $(UNIT_LIBS)

@@ -24,7 +24,7 @@ conf_path_join(char out[CONF_PATH_SIZE], const char *base, const char *step)
             out[n++] = '~';
             out[n++] = *step == '~' ? '0' : '1';
         } else {
-            out[n++] = *step > 0 && *step <= '~' ? *step : '?';
+            out[n++] = *step >= ' ' && *step <= '~' ? *step : '?';
         }
     }
     out[n] = '\0';

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Random valid configurations: see conf_random.h.
+ */
+#include "conf_random.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool
+coin(struct rng *r)
+{
+    return rng_below(r, 2);
+}
+
+/* One of the ends of a range as often as something between. */
+static uint64_t
+pick(struct rng *r, uint64_t lo, uint64_t hi)
+{
+    switch (rng_below(r, 4)) {
+    case 0:
+        return lo;
+    case 1:
+        return hi;
+    default:
+        return rng_range(r, lo, hi);
+    }
+}
+
+static uint64_t
+zero_or(struct rng *r, uint64_t lo, uint64_t hi)
+{
+    return coin(r) ? 0 : pick(r, lo, hi);
+}
+
+static void
+random_map8(struct rng *r, uint8_t map[8])
+{
+    int i;
+
+    for (i = 0; i < 8; i++)
+        map[i] = (uint8_t) rng_below(r, 8);
+}
+
+static void
+random_map(struct conf_map *m, struct rng *r)
+{
+    m->trust = coin(r) ? DP_TRUST_PORT : DP_TRUST_PCP;
+    m->default_prio = (uint8_t) rng_below(r, 8);
+    random_map8(r, m->pcp_to_prio);
+    random_map8(r, m->prio_to_queue);
+    random_map8(r, m->prio_to_pg);
+}
+
+static void
+random_vlan(struct conf_port *p, struct rng *r)
+{
+    uint32_t odds = 1 + (uint32_t) rng_below(r, 2000);
+    uint16_t vid;
+
+    p->vlan_mode = (enum dp_vlan_mode) rng_below(r, 4);
+    p->tag = 0;
+    p->n_trunks = 0;
+    if (p->vlan_mode != DP_VLAN_TRUNK)
+        p->tag = (uint16_t) pick(r, 0, 4094);
+    for (vid = 0; p->vlan_mode != DP_VLAN_ACCESS && vid <= 4094; vid++)
+        if (!rng_below(r, odds))
+            p->trunks[p->n_trunks++] = vid;
+    if (coin(r))
+        p->n_trunks = 0;
+}
+
+static void
+random_groups(struct conf_port *p, struct rng *r)
+{
+    int i;
+
+    for (i = 0; i < N_PG; i++) {
+        struct conf_group *g = &p->group[i];
+
+        if (coin(r))
+            continue;
+        g->reserved_bytes = zero_or(r, 1, 20000);
+        g->xoff_bytes = pick(r, CONF_MAX_FRAME, CONF_MAX_MEMORY);
+        g->xon_bytes = pick(r, 0, g->xoff_bytes);
+        g->xon_offset_bytes = zero_or(r, 1, g->xoff_bytes);
+        g->headroom_bytes = coin(r) ? CONF_HEADROOM_AUTO : pick(r, 0, 100000);
+    }
+}
+
+static void
+random_queues(struct conf_port *p, struct rng *r)
+{
+    bool any_ets = coin(r);
+    unsigned left = 100;
+    int q;
+
+    for (q = 0; q < N_QUEUE; q++) {
+        struct conf_queue *queue = &p->queue[q];
+
+        queue->ets = false;
+        queue->weight = 0;
+        if (coin(r)) {
+            queue->max_rate_bps = zero_or(r, CONF_MIN_RATE, CONF_MAX_RATE);
+            queue->limit_bytes = pick(r, CONF_MAX_FRAME, CONF_MAX_MEMORY);
+        }
+        if (!any_ets || left < 2 || (q < 7 && coin(r)))
+            continue;
+        queue->ets = true;
+        queue->weight = (uint8_t) (q < 7 ? rng_range(r, 1, left - 1) : left);
+        left -= queue->weight;
+    }
+    if (any_ets && left) { /* the last one takes the rest */
+        p->queue[7].ets = true;
+        p->queue[7].weight = (uint8_t) (p->queue[7].weight + left);
+    }
+}
+
+static void
+random_port(struct conf_port *p, struct rng *r)
+{
+    int i;
+
+    p->have_mac = !strcmp(p->cls->type, "tap") && coin(r);
+    p->mac[0] = (uint8_t) (2 + 4 * rng_below(r, 60));
+    for (i = 1; i < 6; i++)
+        p->mac[i] = (uint8_t) rng_below(r, 256);
+    p->rate_bps = zero_or(r, CONF_MIN_RATE, CONF_MAX_RATE);
+    p->cable_delay_ns = zero_or(r, 1, CONF_MAX_CABLE_NS);
+    p->ring_bytes = (uint32_t) zero_or(r, CONF_MIN_RING, CONF_MAX_RING);
+    p->pfc_prios = coin(r) ? 0 : (uint8_t) rng_below(r, 256);
+    p->pfc_asymmetric = coin(r);
+    p->pfc_quanta = (uint16_t) pick(r, 1, 65535);
+    p->pause_rx = !p->pfc_prios && !p->pfc_asymmetric && coin(r);
+    p->pause_tx = !p->pfc_prios && !p->pfc_asymmetric && coin(r);
+    p->map.given = (uint8_t) rng_below(r, CONF_MAP_ALL + 1);
+    random_map(&p->map, r);
+    random_vlan(p, r);
+    random_groups(p, r);
+    random_queues(p, r);
+}
+
+static void
+random_bridge(struct conf_bridge *b, struct rng *r)
+{
+    b->memory_bytes = pick(r, CONF_DEFAULT_MEMORY, CONF_MAX_MEMORY);
+    b->max_frame_bytes = (uint32_t) pick(r, CONF_MIN_FRAME, CONF_MAX_FRAME);
+    b->mac_ageing_s = (uint32_t) pick(r, 0, 1000000);
+    b->forward_reserved = coin(r);
+    random_map(&b->map, r);
+}
+
+static void
+add_ports(struct conf *c, struct conf_bridge *b, uint64_t n, struct rng *r)
+{
+    static const char *const types[] = {"afpacket", "tap", "mem"};
+    struct conf_port *p;
+    char name[CONF_NAME_MAX + 1];
+
+    while (n-- > 0) {
+        snprintf(name, sizeof(name), "p%u", (unsigned) rng_below(r, 1000));
+        if (!conf_add_port(c, b, name, types[rng_below(r, 3)], &p, NULL))
+            random_port(p, r);
+    }
+}
+
+static void
+add_bridge(struct conf *c, struct rng *r)
+{
+    struct conf_bridge *b;
+    char name[CONF_NAME_MAX + 1];
+
+    snprintf(name, sizeof(name), "br~%u\"", (unsigned) rng_below(r, 10));
+    if (conf_add_bridge(c, name, &b, NULL))
+        return;
+    random_bridge(b, r);
+    add_ports(c, b, rng_below(r, 8), r);
+}
+
+static void
+must_be_valid(const struct conf *c)
+{
+    struct err err;
+
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+}
+
+struct conf *
+conf_random(struct rng *r)
+{
+    struct conf *c = conf_create();
+    uint64_t n = rng_below(r, 4);
+
+    while (n-- > 0)
+        add_bridge(c, r);
+    must_be_valid(c);
+    return c;
+}
+
+void
+conf_random_change(struct conf *c, struct rng *r)
+{
+    struct conf_bridge *b;
+
+    if (!c->n_bridges || !rng_below(r, 8))
+        add_bridge(c, r);
+    if (!rng_below(r, 16))
+        cr_assert_eq(conf_del_bridge(c, c->bridges[0]->name, NULL), 0);
+    if (!c->n_bridges)
+        return;
+    b = c->bridges[rng_below(r, c->n_bridges)];
+    if (coin(r))
+        random_bridge(b, r);
+    if (b->n_ports && coin(r))
+        random_port(b->ports[rng_below(r, b->n_ports)], r);
+    if (b->n_ports && !rng_below(r, 3))
+        cr_assert_eq(conf_del_port(c, b->ports[0]->name, NULL), 0);
+    if (!rng_below(r, 3))
+        add_ports(c, b, 1, r);
+    must_be_valid(c);
+}
