@@ -43,3 +43,15 @@ TESTS += tests/unit/test_afpacket_link
 tests_unit_test_afpacket_link_SOURCES = tests/unit/test_afpacket_link.c \
 	tests/unit/netns.c tests/unit/netns.h
 tests_unit_test_afpacket_link_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_offload
+TESTS += tests/unit/test_offload
+tests_unit_test_offload_SOURCES = tests/unit/test_offload.c \
+	tests/unit/netns.c tests/unit/netns.h
+tests_unit_test_offload_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_tap
+TESTS += tests/unit/test_tap
+tests_unit_test_tap_SOURCES = tests/unit/test_tap.c \
+	tests/unit/netns.c tests/unit/netns.h
+tests_unit_test_tap_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)

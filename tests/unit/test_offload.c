@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Offloads on real interfaces: TCP and UDP of unmodified hosts (default
+ * settings, in network namespaces of their own) crosses two ports as frames
+ * that fit the MTU and whose checksums are right; super-frames that are lost
+ * are counted.  Also lib/netdev/tap, whose host is the namespace itself.
+ * Needs root.
+ */
+#include "netdev/gso.h"
+#include "netdev/link.h"
+#include "netdev/netdev.h"
+#include "tests/unit/netns.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FRAME_BYTES 1600
+#define TCP_BYTES   (4 << 20)
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
+
+static struct netdev *
+open_port(const struct netdev_class *cls, const char *name,
+          struct pkt_pool *pool)
+{
+    struct netdev_args args = {.name = name, .pool = pool};
+    struct netdev *dev = NULL;
+    struct err err = {0};
+
+    if (cls == &netdev_tap && access("/dev/net/tun", R_OK | W_OK))
+        cr_skip_test("needs /dev/net/tun: %s", strerror(errno));
+    cr_assert_eq(netdev_open(cls, &args, &dev, &err), 0, "%s", err.msg);
+    return dev;
+}
+
+/* Checks every frame on its way. */
+static void
+check_frame(const struct pkt *p, uint32_t mtu)
+{
+    const char *wrong = netns_csum_wrong(p->data, p->len);
+
+    cr_assert_null(wrong, "frame of %u octets: %s", p->len, wrong);
+    cr_assert_leq(p->len, mtu + 14);
+}
+
+static uint32_t
+forward(struct netdev *from, struct netdev *to)
+{
+    struct pkt *p[PKT_BATCH];
+    uint32_t n = from->cls->rx(from, p, PKT_BATCH);
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        check_frame(p[i], from->mtu);
+    while (done < n) {
+        uint32_t n_sent;
+
+        cr_assert_neq(to->cls->tx(to, p + done, n - done, &n_sent),
+                      NETDEV_TX_DOWN);
+        done += n_sent;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        pkt_free(p[i]);
+    return n;
+}
+
+/* Forwards both ways until nothing has come for `quiet_ms`. */
+static void
+forward_all(struct netdev *a, struct netdev *b, int quiet_ms)
+{
+    for (;;) {
+        struct pollfd pfd[2] = {{.fd = a->cls->fd(a), .events = POLLIN},
+                                {.fd = b->cls->fd(b), .events = POLLIN}};
+
+        if (forward(a, b) + forward(b, a) == 0 && poll(pfd, 2, quiet_ms) == 0)
+            return;
+    }
+}
+
+union address {
+    struct sockaddr sa;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+};
+
+static socklen_t
+address_of(bool v6, int host, union address *a)
+{
+    memset(a, 0, sizeof(*a));
+    if (v6) {
+        a->in6.sin6_family = AF_INET6;
+        a->in6.sin6_port = htons(5000);
+        inet_pton(AF_INET6, host == 1 ? "fd00::1" : "fd00::2",
+                  &a->in6.sin6_addr);
+        return sizeof(a->in6);
+    }
+    a->in.sin_family = AF_INET;
+    a->in.sin_port = htons(5000);
+    inet_pton(AF_INET, host == 1 ? "10.9.0.1" : "10.9.0.2", &a->in.sin_addr);
+    return sizeof(a->in);
+}
+
+/* Gives an interface of the current namespace the addresses of a host. */
+static void
+make_host(const char *iface, int host)
+{
+    netns_run("echo 0 > /proc/sys/net/ipv6/conf/%s/disable_ipv6", iface);
+    netns_run("ip addr add 10.9.0.%d/24 dev %s", host, iface);
+    netns_run("ip addr add fd00::%d/64 dev %s nodad", host, iface);
+    netns_run("ip link set %s up", iface);
+}
+
+struct world {
+    struct pkt_pool *pool; /* of both ports */
+    struct netdev *port1;  /* towards host 1 */
+    struct netdev *port2;  /* towards host 2 */
+    int host1, host2;      /* namespaces */
+    int self;              /* namespace of the switch */
+};
+
+/* Two hosts on veth pairs, two ports between them. */
+static struct world
+make_world(const struct netdev_class *cls1)
+{
+    struct world w;
+
+    netns_enter();
+    w.self = netns_self();
+    netns_enter();
+    w.host2 = netns_self();
+    netns_run("ip link add slc3 type veth peer name slc2 netns /proc/%d/fd/%d",
+              getpid(), w.self);
+    make_host("slc3", 2);
+    w.pool = pkt_pool_create(512, 0, FRAME_BYTES);
+    if (cls1 == &netdev_tap) { /* host 1 is the switch's own namespace */
+        w.host1 = w.self;
+        netns_switch(w.self);
+        w.port1 = open_port(cls1, "slc0", w.pool);
+        make_host("slc0", 1);
+    } else {
+        netns_enter();
+        w.host1 = netns_self();
+        netns_run(
+            "ip link add slc0 type veth peer name slc1 netns /proc/%d/fd/%d",
+            getpid(), w.self);
+        make_host("slc0", 1);
+        netns_switch(w.self);
+        w.port1 = open_port(cls1, "slc1", w.pool);
+    }
+    w.port2 = open_port(&netdev_afpacket, "slc2", w.pool);
+    return w;
+}
+
+static void
+end_world(struct world *w)
+{
+    cr_assert_eq(counter_get(&w->port1->stats.rx_bad), 0);
+    cr_assert_eq(counter_get(&w->port2->stats.rx_bad), 0);
+    netdev_close(w->port1);
+    netdev_close(w->port2);
+    cr_assert_eq(pkt_pool_n_free(w->pool), 512);
+    pkt_pool_destroy(w->pool);
+}
+
+static uint8_t
+octet(size_t at)
+{
+    return (uint8_t) (at * 2654435761u >> 13);
+}
+
+/* Sends what the socket takes now. */
+static size_t
+pump_out(int fd, size_t at)
+{
+    static uint8_t chunk[1 << 16];
+    size_t n = TCP_BYTES - at < sizeof(chunk) ? TCP_BYTES - at : sizeof(chunk);
+    ssize_t sent;
+
+    for (size_t i = 0; i < n; i++)
+        chunk[i] = octet(at + i);
+    sent = send(fd, chunk, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return at + (sent > 0 ? (size_t) sent : 0);
+}
+
+static size_t
+pump_in(int fd, size_t at)
+{
+    static uint8_t chunk[1 << 16];
+    ssize_t n = recv(fd, chunk, sizeof(chunk), MSG_DONTWAIT);
+
+    for (ssize_t i = 0; i < n; i++)
+        cr_assert_eq(chunk[i], octet(at + (size_t) i));
+    return at + (n > 0 ? (size_t) n : 0);
+}
+
+/* One TCP connection from one host to the other; all arrives as sent. */
+static void
+transfer(struct world *w, bool v6, int from_ns, int from, int to_ns, int to)
+{
+    union address here, there;
+    socklen_t len = address_of(v6, to, &there);
+    size_t sent = 0, received = 0;
+    int listener, out, in = -1, one = 1;
+
+    address_of(v6, from, &here);
+    netns_switch(to_ns);
+    listener = socket(there.sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+    cr_assert_eq(bind(listener, &there.sa, len), 0);
+    cr_assert_eq(listen(listener, 1), 0);
+    netns_switch(from_ns);
+    out = socket(there.sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    cr_assert(connect(out, &there.sa, len) == 0 || errno == EINPROGRESS);
+    netns_switch(w->self);
+    while (received < TCP_BYTES) {
+        struct pollfd pfd[2] = {{.fd = w->port1->cls->fd(w->port1),
+                                 .events = POLLIN},
+                                {.fd = w->port2->cls->fd(w->port2),
+                                 .events = POLLIN}};
+
+        if (in < 0)
+            in = accept(listener, NULL, NULL);
+        else
+            received = pump_in(in, received);
+        if (sent < TCP_BYTES)
+            sent = pump_out(out, sent);
+        if (forward(w->port1, w->port2) + forward(w->port2, w->port1) == 0)
+            cr_assert_geq(poll(pfd, 2, 10), 0);
+    }
+    close(out);
+    close(in);
+    close(listener);
+    forward_all(w->port1, w->port2, 50);
+}
+
+static void
+transfer_all(const struct netdev_class *cls1)
+{
+    struct world w = make_world(cls1);
+
+    for (int v6 = 0; v6 < 2; v6++) {
+        uint64_t before = counter_get(&w.port1->stats.rx_gso);
+
+        transfer(&w, v6, w.host1, 1, w.host2, 2);
+        cr_assert_gt(counter_get(&w.port1->stats.rx_gso), before,
+                     "no super-frame came: nothing was tested");
+        before = counter_get(&w.port2->stats.rx_gso);
+        transfer(&w, v6, w.host2, 2, w.host1, 1);
+        cr_assert_gt(counter_get(&w.port2->stats.rx_gso), before);
+    }
+    end_world(&w);
+}
+
+Test(offload, tcp_between_hosts_through_afpacket, .timeout = 60)
+{
+    transfer_all(&netdev_afpacket);
+}
+
+Test(offload, tcp_between_the_host_and_a_tap, .timeout = 60)
+{
+    transfer_all(&netdev_tap);
+}
+
+/* UDP of `n` octets in one call, to be cut into datagrams of `size`. */
+static void
+send_udp(struct world *w, bool v6, size_t n, int size)
+{
+    static uint8_t data[60000];
+    union address there, any;
+    socklen_t len = address_of(v6, 2, &there);
+    uint8_t got[2000];
+    size_t received = 0;
+    int out, in;
+
+    for (size_t i = 0; i < n; i++)
+        data[i] = octet(i);
+    any = there;
+    netns_switch(w->host2);
+    in = socket(there.sa.sa_family, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    cr_assert_eq(bind(in, &any.sa, len), 0);
+    netns_switch(w->host1);
+    out = socket(there.sa.sa_family, SOCK_DGRAM, 0);
+    if (size)
+        cr_assert_eq(setsockopt(out, SOL_UDP, UDP_SEGMENT, &size,
+                                sizeof(size)),
+                     0);
+    netns_switch(w->self);
+    cr_assert_eq(sendto(out, data, n, 0, &there.sa, len), (ssize_t) n);
+    forward_all(w->port1, w->port2, 50);
+    while (received < n) {
+        ssize_t k = recv(in, got, sizeof(got), 0);
+
+        cr_assert_gt(k, 0, "%zu of %zu", received, n);
+        cr_assert(k == size || received + (size_t) k == n);
+        cr_assert_arr_eq(got, data + received, (size_t) k);
+        received += (size_t) k;
+    }
+    cr_assert_lt(recv(in, got, sizeof(got), 0), 0);
+    close(in);
+    close(out);
+}
+
+static void
+send_udp_all(const struct netdev_class *cls1)
+{
+    struct world w = make_world(cls1);
+
+    for (int v6 = 0; v6 < 2; v6++) {
+        send_udp(&w, v6, 1, 0);
+        send_udp(&w, v6, 1400, 0);
+        send_udp(&w, v6, 50001, 1000);
+    }
+    end_world(&w);
+}
+
+Test(offload, udp_between_hosts_through_afpacket, .timeout = 60)
+{
+    send_udp_all(&netdev_afpacket);
+}
+
+Test(offload, udp_between_the_host_and_a_tap, .timeout = 60)
+{
+    send_udp_all(&netdev_tap);
+}
+
+/* A TCP super-frame out of nothing, tagged or not. */
+static size_t
+make_super(uint8_t *f, size_t payload, bool tagged, struct virtio_net_hdr *v)
+{
+    size_t l3 = tagged ? 18 : 14;
+
+    memset(f, 0, l3 + 40 + payload);
+    memcpy(f, "\x02\0\0\0\0\x02\x02\0\0\0\0\x01\x08\0", 14);
+    if (tagged)
+        memcpy(f + 12, "\x81\0\x60\x05\x08\0", 6);
+    memcpy(f + l3,
+           "\x45\0\0\0\0\x01\x40\0\x40\x06\0\0\x0a\x09\0\x01\x0a\x09"
+           "\0\x02",
+           20);
+    f[l3 + 2] = (uint8_t) ((payload + 40) >> 8);
+    f[l3 + 3] = (uint8_t) (payload + 40);
+    f[l3 + 20 + 12] = 5 << 4;
+    f[l3 + 20 + 13] = 0x18;
+    for (size_t i = 0; i < payload; i++)
+        f[l3 + 40 + i] = octet(i);
+    *v = (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+                                 .gso_type = VIRTIO_NET_HDR_GSO_TCPV4,
+                                 .hdr_len = (uint16_t) (l3 + 40),
+                                 .gso_size = 1400,
+                                 .csum_start = (uint16_t) (l3 + 20),
+                                 .csum_offset = 16};
+    return l3 + 40 + payload;
+}
+
+Test(offload, tagged_super_frames_keep_their_place_and_tag)
+{
+    static uint8_t super[GSO_MAX_FRAME];
+    struct pkt_pool *pool = pkt_pool_create(40, 0, FRAME_BYTES);
+    struct virtio_net_hdr vnet;
+    uint8_t small[64] = "\x02\0\0\0\0\x02\x02\0\0\0\0\x01\x88\xb5";
+    struct netdev *dev;
+    unsigned n_small = 0, n_segs = 0;
+    size_t len;
+    uint32_t n;
+    int peer;
+
+    netns_enter();
+    netns_run("ip link add slc0 type veth peer name slc1");
+    netns_run("ip link set slc1 up");
+    dev = open_port(&netdev_afpacket, "slc0", pool);
+    peer = netns_raw("slc1");
+    len = make_super(super, 60000, true, &vnet);
+    for (unsigned i = 0; i < 20; i++) {
+        memcpy(small + 14, &i, 4);
+        netns_send(peer, small, sizeof(small));
+        netns_send_vnet("slc1", &vnet, super, len);
+        /* One that fits a slot of the ring. */
+        netns_send_vnet("slc1", &vnet, super, 18 + 40 + 1401);
+    }
+    for (;;) {
+        struct pkt *p[PKT_BATCH];
+
+        n = dev->cls->rx(dev, p, PKT_BATCH);
+        if (n == 0)
+            break;
+        for (uint32_t i = 0; i < n; i++) {
+            if (p[i]->data[12] == 0x88) {
+                unsigned seq;
+
+                memcpy(&seq, p[i]->data + 14, 4);
+                cr_assert_eq(seq, n_small++);
+                cr_assert_eq(n_segs, (n_small - 1) * (43 + 2));
+            } else {
+                cr_assert_arr_eq(p[i]->data + 12, "\x81\0\x60\x05", 4);
+                cr_assert_null(netns_csum_wrong(p[i]->data, p[i]->len));
+                n_segs++;
+            }
+            pkt_free(p[i]);
+        }
+    }
+    cr_assert_eq(n_small, 20);
+    cr_assert_eq(n_segs, 20 * 45);
+    cr_assert_eq(counter_get(&dev->stats.rx_gso), 40);
+    netdev_close(dev);
+    pkt_pool_destroy(pool);
+    close(peer);
+}
+
+Test(offload, lost_super_frames_are_counted)
+{
+    static uint8_t super[GSO_MAX_FRAME];
+    struct pkt_pool *pool = pkt_pool_create(40, 0, FRAME_BYTES);
+    struct virtio_net_hdr vnet;
+    struct netdev *dev;
+    size_t len;
+    unsigned n_segs = 0;
+    uint64_t n_gso;
+    uint32_t n;
+    int small = 300000;
+
+    netns_enter();
+    netns_run("ip link add slc0 type veth peer name slc1");
+    netns_run("ip link set slc1 up");
+    dev = open_port(&netdev_afpacket, "slc0", pool);
+    /* Room beside the ring for a few. */
+    setsockopt(dev->cls->fd(dev), SOL_SOCKET, SO_RCVBUF, &small,
+               sizeof(small));
+    len = make_super(super, 60000, false, &vnet);
+    for (unsigned i = 0; i < 100; i++)
+        netns_send_vnet("slc1", &vnet, super, len);
+    for (;;) {
+        struct pkt *p[PKT_BATCH];
+
+        n = dev->cls->rx(dev, p, PKT_BATCH);
+        if (n == 0)
+            break;
+        n_segs += n;
+        while (n > 0)
+            pkt_free(p[--n]);
+    }
+    dev->cls->poll_kernel(dev);
+    n_gso = counter_get(&dev->stats.rx_gso);
+    cr_assert_gt(n_gso, 2);
+    cr_assert_lt(n_gso, 100);
+    cr_assert_eq(n_segs, n_gso * 43);
+    cr_assert_eq(counter_get(&dev->stats.rx_ring_drops), 100 - n_gso);
+    netdev_close(dev);
+    pkt_pool_destroy(pool);
+}
