@@ -271,9 +271,10 @@ refuse_name(const struct rpc_method *m, const char *name, struct err *err)
     snprintf(path, sizeof(path), "/params/%s", name);
     guess = rpc_suggest(name, names);
     return err_set(err, EINVAL, path, name, n ? allowed : "no parameters",
-                   "%s has no parameter '%.60s'%s%s%s; allowed: %s", m->name,
-                   name, guess ? "; did you mean '" : "", guess ? guess : "",
-                   guess ? "'?" : "", n ? allowed : "no parameters");
+                   "%s has no parameter '%.60s'%s%s%s%s", m->name, name,
+                   guess ? "; did you mean '" : "", guess ? guess : "",
+                   guess ? "'? Allowed: " : "; allowed: ",
+                   n ? allowed : "no parameters");
 }
 
 /* Checks one parameter and puts it into the object for the handler. */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sluicectl map: from PCP to priority, and from priority to queue and group.
+ */
+#include "ctl.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const trusts[] = {"pcp", "port", NULL};
+
+static const struct ctl_key keys[] = {
+    {.name = "bridge",
+     .kind = CTL_TEXT,
+     .path = "bridge",
+     .doc = "the defaults of a bridge instead of a port's map"},
+    {.name = "trust",
+     .kind = CTL_WORD,
+     .path = "trust",
+     .choices = trusts,
+     .doc = "where the priority comes from"},
+    {.name = "default-priority",
+     .kind = CTL_QTY,
+     .path = "default_priority",
+     .max = 7,
+     .doc = "of frames that carry none, or of all with trust port"},
+    {.name = "pcp",
+     .kind = CTL_MAP,
+     .path = "pcp_to_priority",
+     .max = 7,
+     .doc = "PCP:PRIORITY, like 5:3, or all:3"},
+    {.name = "queue",
+     .kind = CTL_MAP,
+     .path = "priority_to_queue",
+     .max = 7,
+     .doc = "PRIORITY:QUEUE"},
+    {.name = "pg",
+     .kind = CTL_MAP,
+     .path = "priority_to_group",
+     .max = 7,
+     .doc = "PRIORITY:GROUP"},
+    {.name = NULL}};
+
+static const struct ctl_key show_keys[] = {{.name = "bridge",
+                                            .kind = CTL_TEXT,
+                                            .path = "bridge",
+                                            .doc = "the defaults of a bridge"},
+                                           {.name = NULL}};
+
+static void
+add_map(struct ctl_table *t, struct json_object *o)
+{
+    static const char *const maps[] = {"pcp_to_priority", "priority_to_queue",
+                                       "priority_to_group"};
+    static const char *const names[] = {"pcp>priority", "priority>queue",
+                                        "priority>pg"};
+    struct json_object *map = ctl_get(o, "map");
+
+    /* The members may stand in "map" or beside the name. */
+    if (!map)
+        map = o;
+    for (int i = 0; i < 3; i++) {
+        ctl_table_text(t, ctl_text(o, ctl_get(o, "port") ? "port" : "bridge"));
+        ctl_table_text(t, ctl_text(map, "trust"));
+        ctl_table_qty(t, ctl_int(map, "default_priority"), RPC_U_NONE);
+        ctl_table_text(t, names[i]);
+        for (size_t j = 0; j < 8; j++)
+            ctl_table_qty(t, ctl_int_at(map, maps[i], j), RPC_U_NONE);
+    }
+}
+
+static void
+show_maps(struct ctl *ctl, struct json_object *result)
+{
+    struct ctl_table *t =
+        ctl_table_create(ctl, "Of|Trust|>Default|Map|>0|>1|>2|>3|>4|>5|>6|>7");
+
+    if (json_object_is_type(result, json_type_array))
+        for (size_t i = 0; i < ctl_len(result); i++)
+            add_map(t, ctl_at(result, i));
+    else
+        add_map(t, result);
+    ctl_table_print(t, "no ports");
+}
+
+static enum ctl_status
+run_set(struct ctl *ctl, struct json_object *params)
+{
+    if (!ctl_get(params, "port") == !ctl_get(params, "bridge"))
+        return ctl_usage_error(ctl, "map set: either PORT or bridge BRIDGE");
+    if (json_object_object_length(params) < 2)
+        return ctl_usage_error(ctl, "map set: nothing to set");
+    return ctl_run_method(ctl, params);
+}
+
+static const struct ctl_verb verbs[] = {
+    {.name = "show",
+     .args = {{"PORT", "port", true}},
+     .keys = show_keys,
+     .doc = "The maps of all ports, of one, or the defaults of a bridge.",
+     .method = "map.show",
+     .show = show_maps},
+    {.name = "set",
+     .args = {{"PORT", "port", true}},
+     .keys = keys,
+     .doc = "Changes a port's map, or the defaults of a bridge.",
+     .method = "map.set",
+     .run = run_set},
+    {.name = NULL}};
+
+const struct ctl_noun ctl_map = {.name = "map",
+                                 .doc =
+                                     "Maps of PCP, priority, queue and group.",
+                                 .verbs = verbs};

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sluicectl port: ports, their type, rate and VLANs.
+ */
+#include "ctl.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const types[] = {"afpacket", "tap", "mem", NULL};
+static const char *const modes[] = {"trunk", "access", "native-tagged",
+                                    "native-untagged", NULL};
+
+/* type comes first: `port set` leaves it out. */
+static const struct ctl_key keys[] = {
+    {.name = "type",
+     .kind = CTL_WORD,
+     .path = "type",
+     .choices = types,
+     .doc = "what it is made of [afpacket]"},
+    {.name = "mac",
+     .kind = CTL_TEXT,
+     .path = "mac",
+     .doc = "address of a tap, like 02:00:00:00:00:01"},
+    {.name = "rate",
+     .kind = CTL_QTY,
+     .path = "rate_bps",
+     .unit = RPC_U_BPS,
+     .max = INT64_C(1000000000000),
+     .word = "auto=0",
+     .doc = "line rate, shaped to; auto: the interface's, not shaped"},
+    {.name = "cable",
+     .kind = CTL_QTY,
+     .path = "cable_delay_ns",
+     .unit = RPC_U_NS,
+     .max = INT64_C(1000000000),
+     .doc = "delay of the cable, one way; headroom follows [0]"},
+    {.name = "ring",
+     .kind = CTL_QTY,
+     .path = "ring_bytes",
+     .unit = RPC_U_BYTES,
+     .max = INT64_C(1) << 30,
+     .word = "auto=0",
+     .doc = "receive ring, or auto [auto]"},
+    {.name = "vlan", .kind = CTL_NOISE, .doc = ""},
+    {.name = "mode",
+     .kind = CTL_WORD,
+     .path = "vlan/mode",
+     .choices = modes,
+     .doc = "VLAN mode, as in Open vSwitch [trunk]"},
+    {.name = "tag",
+     .kind = CTL_QTY,
+     .path = "vlan/tag",
+     .max = 4094,
+     .doc = "VLAN of access and native ports; alone it means access"},
+    {.name = "trunks",
+     .kind = CTL_VIDS,
+     .path = "vlan/trunks",
+     .doc = "VLANs that a trunk carries [all]"},
+    {.name = "pfc",
+     .kind = CTL_PRIOS,
+     .path = "pfc/priorities",
+     .doc = "lossless priorities [none]"},
+    {.name = "asymmetric",
+     .kind = CTL_SWITCH,
+     .path = "pfc/asymmetric",
+     .doc = "honour PFC on all eight, send for those [off]"},
+    {.name = "quanta",
+     .kind = CTL_QTY,
+     .path = "pfc/quanta",
+     .min = 1,
+     .max = 65535,
+     .doc = "time in the PFC frames that are sent [65535]"},
+    {.name = "pause-rx",
+     .kind = CTL_SWITCH,
+     .path = "pause/rx",
+     .doc = "honour 802.3x PAUSE; not together with pfc [off]"},
+    {.name = "pause-tx",
+     .kind = CTL_SWITCH,
+     .path = "pause/tx",
+     .doc = "send 802.3x PAUSE; not together with pfc [off]"},
+    {.name = NULL}};
+
+/* "10", "10+1,2-5" would be cryptic: mode, tag and trunks, as they count. */
+static void
+put_vlan(struct ctl_table *t, struct json_object *vlan)
+{
+    struct json_object *trunks = ctl_get(vlan, "trunks");
+    size_t n = ctl_len(trunks), len = 0;
+    char text[256] = "all";
+
+    /* Runs of numbers as first-last. */
+    for (size_t i = 0, j; i < n && len < sizeof(text); i = j) {
+        int64_t first = json_object_get_int64(ctl_at(trunks, i));
+
+        for (j = i + 1; j < n; j++)
+            if (json_object_get_int64(ctl_at(trunks, j)) !=
+                first + (int64_t) (j - i))
+                break;
+        len += (size_t) snprintf(text + len, sizeof(text) - len,
+                                 j - i > 1 ? "%s%" PRId64 "-%" PRId64
+                                           : "%s%" PRId64,
+                                 i ? "," : "", first,
+                                 first + (int64_t) (j - i) - 1);
+    }
+    ctl_table_text(t, ctl_text(vlan, "mode"));
+    ctl_table_printf(t, "%" PRId64, ctl_int(vlan, "tag"));
+    ctl_table_text(t, text);
+}
+
+static void
+add_row(struct ctl_table *t, struct json_object *p)
+{
+    char text[32];
+
+    ctl_table_text(t, ctl_text(p, "name"));
+    ctl_table_text(t, ctl_text(p, "bridge"));
+    ctl_table_text(t, ctl_text(p, "type"));
+    ctl_table_text(t, ctl_text(p, "state"));
+    ctl_table_text(t, ctl_text(p, "mac"));
+    ctl_table_printf(t, "%" PRId64, ctl_int(p, "mtu"));
+    ctl_table_qty(t, ctl_int(p, "rate_bps"), RPC_U_BPS);
+    ctl_table_text(t, ctl_int(p, "configured_rate_bps") ? "yes" : "no");
+    ctl_table_qty(t, ctl_int(p, "cable_delay_ns"), RPC_U_NS);
+    put_vlan(t, ctl_get(p, "vlan"));
+    ctl_table_text(t, ctl_join(ctl_get(ctl_get(p, "pfc"), "priorities"), text,
+                               sizeof(text)));
+}
+
+static struct ctl_table *
+new_table(struct ctl *ctl)
+{
+    return ctl_table_create(ctl, "Port|Bridge|Type|State|MAC|>MTU|>Rate|"
+                                 "Shaped|>Cable|VLAN mode|>Tag|Trunks|"
+                                 "Lossless");
+}
+
+static void
+show_list(struct ctl *ctl, struct json_object *result)
+{
+    struct ctl_table *t = new_table(ctl);
+
+    for (size_t i = 0; i < ctl_len(result); i++)
+        add_row(t, ctl_at(result, i));
+    ctl_table_print(t, "no ports (add one: sluicectl port add BRIDGE PORT)");
+}
+
+static void
+show_one(struct ctl *ctl, struct json_object *result)
+{
+    struct ctl_table *t = new_table(ctl);
+
+    add_row(t, result);
+    ctl_table_print(t, NULL);
+    if (ctl->format == CTL_TABLE && ctl_get(result, "config")) {
+        puts("\nConfiguration:");
+        ctl_print_json(ctl_get(result, "config"), false);
+    }
+}
+
+static const struct ctl_verb verbs[] = {
+    {.name = "list",
+     .args = {{"BRIDGE", "bridge", true}},
+     .doc = "All ports, or those of a bridge.",
+     .method = "port.list",
+     .show = show_list},
+    {.name = "show",
+     .args = {{"PORT", "name", false}},
+     .doc = "One port with its configuration.",
+     .method = "port.show",
+     .show = show_one},
+    {.name = "add",
+     .args = {{"BRIDGE", "bridge", false}, {"PORT", "name", false}},
+     .keys = keys,
+     .doc = "Adds a port to a bridge.",
+     .method = "port.add"},
+    {.name = "set",
+     .args = {{"PORT", "name", false}},
+     .keys = keys + 1,
+     .doc = "Changes a port.",
+     .method = "port.set"},
+    {.name = "del",
+     .args = {{"PORT", "name", false}},
+     .doc = "Takes a port out of its bridge.",
+     .method = "port.del"},
+    {.name = NULL}};
+
+const struct ctl_noun ctl_port = {
+    .name = "port",
+    .doc = "Ports: interfaces, taps, their rate and VLANs.",
+    .verbs = verbs};

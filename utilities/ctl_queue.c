@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sluicectl queue: egress queues, their shares, rates and limits.
+ */
+#include "ctl.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct ctl_key keys[] = {
+    {.name = "queue",
+     .kind = CTL_QUEUE_MODE,
+     .path = "queues",
+     .bare = true,
+     .doc = "share or strict, like 0:30% 1:70% 7:strict; shares sum to 100"},
+    {.name = "max-rate",
+     .kind = CTL_QUEUE_QTY,
+     .path = "queues/max_rate_bps",
+     .unit = RPC_U_BPS,
+     .max = INT64_C(1000000000000),
+     .doc = "most that a queue may send, like 0:10M; 0: no limit"},
+    {.name = "limit",
+     .kind = CTL_QUEUE_QTY,
+     .path = "queues/limit_bytes",
+     .unit = RPC_U_BYTES,
+     .max = INT64_C(1) << 32,
+     .doc = "drop above this when lossy, like 0:128K"},
+    {.name = NULL}};
+
+static void
+add_row(struct ctl_table *t, struct json_object *q)
+{
+    char text[32];
+
+    ctl_table_text(t, ctl_text(q, "port"));
+    ctl_table_qty(t, ctl_int(q, "queue"), RPC_U_NONE);
+    ctl_table_text(t, ctl_join(ctl_get(q, "priorities"), text, sizeof(text)));
+    ctl_table_text(t, ctl_text(q, "mode"));
+    ctl_table_qty(t, ctl_int(q, "weight"), RPC_U_NONE);
+    ctl_table_qty(t, ctl_int(q, "max_rate_bps"), RPC_U_BPS);
+    ctl_table_qty(t, ctl_int(q, "limit_bytes"), RPC_U_BYTES);
+    ctl_table_text(t, ctl_bool(q, "lossless") ? "yes" : "no");
+    ctl_table_text(t, ctl_bool(q, "paused") ? "yes" : "no");
+    ctl_table_qty(t, ctl_int(q, "frames"), RPC_U_NONE);
+    ctl_table_qty(t, ctl_int(q, "bytes"), RPC_U_BYTES);
+    ctl_table_qty(t, ctl_int(q, "peak_bytes"), RPC_U_BYTES);
+    ctl_table_qty(t, ctl_int(q, "tx_frames"), RPC_U_NONE);
+    ctl_table_qty(t, ctl_int(q, "tx_bytes"), RPC_U_NONE);
+    ctl_table_qty(t, ctl_int(q, "drops"), RPC_U_NONE);
+}
+
+static void
+show_queues(struct ctl *ctl, struct json_object *result)
+{
+    struct ctl_table *t = ctl_table_create(
+        ctl, "Port|>Queue|Prios|Mode|>Weight|>Max rate|>Limit|Lossless|"
+             "Paused|>Frames|>Bytes|>Peak|>Tx frames|>Tx bytes|>Drops");
+
+    for (size_t i = 0; i < ctl_len(result); i++)
+        add_row(t, ctl_at(result, i));
+    ctl_table_print(t, "no ports");
+}
+
+static enum ctl_status
+run_set(struct ctl *ctl, struct json_object *params)
+{
+    if (!ctl_get(params, "queues"))
+        return ctl_usage_error(ctl, "queue set: nothing to set");
+    return ctl_run_method(ctl, params);
+}
+
+static const struct ctl_verb verbs[] = {
+    {.name = "show",
+     .args = {{"PORT", "port", true}},
+     .doc = "Queues: shares, what waits, what was sent and dropped.",
+     .method = "queue.show",
+     .show = show_queues},
+    {.name = "set",
+     .args = {{"PORT", "port", false}},
+     .keys = keys,
+     .doc = "Shares, strict queues, maximum rates and limits.",
+     .method = "queue.set",
+     .run = run_set},
+    {.name = NULL}};
+
+const struct ctl_noun ctl_queue = {.name = "queue",
+                                   .doc =
+                                       "Egress queues: scheduling and limits.",
+                                   .verbs = verbs};

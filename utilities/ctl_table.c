@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables for people and tab-separated rows for scripts, and safe access to
+ * the members of results.  sluicectl's nouns call it.
+ */
+#include "ctl.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_COLUMNS 64
+
+struct ctl_table {
+    enum ctl_format format;         /* how it will be printed */
+    char *titles;                   /* cut up in place */
+    const char *title[MAX_COLUMNS]; /* into it */
+    bool right[MAX_COLUMNS];        /* numbers: to the right */
+    size_t n_columns;               /* of the titles */
+    char **cells;                   /* row by row */
+    size_t n_cells;                 /* filled in */
+    size_t n_room;                  /* of cells */
+};
+
+static void *
+need(void *p)
+{
+    if (!p)
+        abort();
+    return p;
+}
+
+struct ctl_table *
+ctl_table_create(const struct ctl *ctl, const char *titles)
+{
+    struct ctl_table *t = need(calloc(1, sizeof(*t)));
+    char *rest, *title;
+
+    t->format = ctl->format;
+    t->titles = rest = need(strdup(titles));
+    while ((title = strsep(&rest, "|"))) {
+        assert(t->n_columns < MAX_COLUMNS);
+        t->right[t->n_columns] = *title == '>';
+        t->title[t->n_columns++] = title + (*title == '>');
+    }
+    return t;
+}
+
+void
+ctl_table_text(struct ctl_table *t, const char *text)
+{
+    if (t->n_cells == t->n_room) {
+        t->n_room = t->n_room ? 2 * t->n_room : 64;
+        t->cells = need(realloc(t->cells, t->n_room * sizeof(*t->cells)));
+    }
+    t->cells[t->n_cells++] = need(strdup(text));
+}
+
+void
+ctl_table_printf(struct ctl_table *t, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    ctl_table_text(t, text);
+}
+
+void
+ctl_table_qty(struct ctl_table *t, int64_t v, enum rpc_unit unit)
+{
+    char text[32];
+
+    if (t->format == CTL_TSV)
+        ctl_table_printf(t, "%" PRId64, v);
+    else
+        ctl_table_text(t, rpc_format_quantity(v, unit, text, sizeof(text)));
+}
+
+void
+ctl_put_clean(const char *text, FILE *out)
+{
+    for (; *text; text++)
+        putc((unsigned char) *text < 0x20 || *text == 0x7f ? '?' : *text, out);
+}
+
+/* How many columns a text takes: characters, not octets. */
+static size_t
+width_of(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += ((unsigned char) *text & 0xc0) != 0x80;
+    return n;
+}
+
+static void
+put_cell(const char *text, size_t width, bool right, bool last)
+{
+    size_t n = width_of(text), pad = width > n ? width - n : 0;
+
+    for (size_t i = 0; right && i < pad; i++)
+        putchar(' ');
+    ctl_put_clean(text, stdout);
+    for (size_t i = 0; !right && !last && i < pad; i++)
+        putchar(' ');
+    fputs(last ? "\n" : "  ", stdout);
+}
+
+static void
+print_tsv(const struct ctl_table *t)
+{
+    for (size_t i = 0; i < t->n_columns; i++) {
+        /* Titles become names: small letters, no blanks. */
+        for (const char *c = t->title[i]; *c; c++) {
+            if (*c >= 'A' && *c <= 'Z')
+                putchar(*c - 'A' + 'a');
+            else
+                putchar(*c == ' ' ? '_' : *c);
+        }
+        putchar(i + 1 < t->n_columns ? '\t' : '\n');
+    }
+    for (size_t i = 0; i < t->n_cells; i++) {
+        ctl_put_clean(t->cells[i], stdout);
+        putchar((i + 1) % t->n_columns ? '\t' : '\n');
+    }
+}
+
+static void
+print_aligned(const struct ctl_table *t)
+{
+    size_t width[MAX_COLUMNS];
+
+    for (size_t i = 0; i < t->n_columns; i++)
+        width[i] = width_of(t->title[i]);
+    for (size_t i = 0; i < t->n_cells; i++) {
+        size_t n = width_of(t->cells[i]);
+
+        if (n > width[i % t->n_columns])
+            width[i % t->n_columns] = n;
+    }
+    for (size_t i = 0; i < t->n_columns; i++)
+        put_cell(t->title[i], width[i], t->right[i], i + 1 == t->n_columns);
+    for (size_t i = 0; i < t->n_columns; i++) {
+        for (size_t j = 0; j < width[i]; j++)
+            putchar('-');
+        fputs(i + 1 == t->n_columns ? "\n" : "  ", stdout);
+    }
+    for (size_t i = 0; i < t->n_cells; i++) {
+        size_t c = i % t->n_columns;
+
+        put_cell(t->cells[i], width[c], t->right[c], c + 1 == t->n_columns);
+    }
+}
+
+void
+ctl_table_print(struct ctl_table *t, const char *empty)
+{
+    assert(t->n_cells % t->n_columns == 0);
+    if (t->format == CTL_TSV)
+        print_tsv(t);
+    else if (t->n_cells)
+        print_aligned(t);
+    else if (empty)
+        printf("%s\n", empty);
+    for (size_t i = 0; i < t->n_cells; i++)
+        free(t->cells[i]);
+    free(t->cells);
+    free(t->titles);
+    free(t);
+}
+
+/* --- members of results ------------------------------------------------- */
+
+struct json_object *
+ctl_get(struct json_object *o, const char *name)
+{
+    struct json_object *v;
+
+    if (!json_object_is_type(o, json_type_object) ||
+        !json_object_object_get_ex(o, name, &v))
+        return NULL;
+    return v;
+}
+
+int64_t
+ctl_int(struct json_object *o, const char *name)
+{
+    return json_object_get_int64(ctl_get(o, name));
+}
+
+const char *
+ctl_text(struct json_object *o, const char *name)
+{
+    struct json_object *v = ctl_get(o, name);
+
+    return v ? json_object_get_string(v) : "-";
+}
+
+bool
+ctl_bool(struct json_object *o, const char *name)
+{
+    return json_object_get_boolean(ctl_get(o, name));
+}
+
+size_t
+ctl_len(struct json_object *array)
+{
+    return json_object_is_type(array, json_type_array)
+               ? json_object_array_length(array)
+               : 0;
+}
+
+struct json_object *
+ctl_at(struct json_object *array, size_t i)
+{
+    return i < ctl_len(array) ? json_object_array_get_idx(array, i) : NULL;
+}
+
+int64_t
+ctl_int_at(struct json_object *o, const char *name, size_t i)
+{
+    return json_object_get_int64(ctl_at(ctl_get(o, name), i));
+}
+
+const char *
+ctl_join(struct json_object *array, char *out, size_t size)
+{
+    size_t n = 0;
+
+    snprintf(out, size, "-");
+    for (size_t i = 0; i < ctl_len(array) && n < size; i++) {
+        struct json_object *v = ctl_at(array, i);
+
+        n += (size_t) snprintf(out + n, size - n, "%s%s", i ? "," : "",
+                               v ? json_object_get_string(v) : "null");
+    }
+    return out;
+}
