@@ -1,1 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
+noinst_LIBRARIES += lib/flow/libflow.a
+lib_flow_libflow_a_SOURCES = \
+	lib/flow/mactab.c \
+	lib/flow/mactab.h
+EXTRA_DIST += lib/flow/may_include
+
+check_PROGRAMS += tests/unit/test_mactab
+TESTS += tests/unit/test_mactab
+tests_unit_test_mactab_SOURCES = tests/unit/test_mactab.c
+tests_unit_test_mactab_LDADD = \
+	lib/flow/libflow.a lib/wire/libwire.a lib/base/libbase.a $(UNIT_LIBS)
