@@ -14,10 +14,12 @@ lib_rpc_librpc_a_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 EXTRA_DIST += lib/rpc/may_include
 
 check_PROGRAMS += \
+	tests/unit/test_rpc_client \
 	tests/unit/test_rpc_dispatch \
 	tests/unit/test_rpc_stream \
 	tests/unit/test_rpc_values
 TESTS += \
+	tests/unit/test_rpc_client \
 	tests/unit/test_rpc_dispatch \
 	tests/unit/test_rpc_stream \
 	tests/unit/test_rpc_values
@@ -31,3 +33,13 @@ tests_unit_test_rpc_stream_LDADD = $(rpc_test_libs)
 tests_unit_test_rpc_values_SOURCES = tests/unit/test_rpc_values.c
 tests_unit_test_rpc_values_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_unit_test_rpc_values_LDADD = $(rpc_test_libs)
+tests_unit_test_rpc_client_SOURCES = tests/unit/test_rpc_client.c
+tests_unit_test_rpc_client_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_rpc_client_LDADD = $(rpc_test_libs)
+
+fuzz_targets += tests/fuzz/fuzz_rpc
+tests_fuzz_fuzz_rpc_SOURCES = tests/fuzz/fuzz_rpc.c
+tests_fuzz_fuzz_rpc_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_fuzz_fuzz_rpc_LDADD = $(FUZZ_MAIN) lib/rpc/librpc.a \
+	lib/base/libbase.a $(JSONC_LIBS)
+tests_fuzz_fuzz_rpc_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

@@ -392,14 +392,14 @@ rpc_stream_feed(struct rpc_stream *s, const char *data, size_t n, size_t *used,
             break;
     }
     *used = end + (r == STEP_END);
-    if (r == STEP_LIMIT)
-        return fail(s, RPC_INVALID_REQUEST, code);
     if (r == STEP_BAD)
         return fail(s, RPC_PARSE_ERROR, code);
     assert(*used >= begin);
     if (*used > begin &&
         !tokenize(s, data + begin, *used - begin, &value, &complete))
         return fail(s, RPC_PARSE_ERROR, code);
+    if (r == STEP_LIMIT)
+        return fail(s, RPC_INVALID_REQUEST, code);
     if (r == STEP_END || r == STEP_BEFORE)
         return finish(s, value, complete, text, code);
     if (complete) {
