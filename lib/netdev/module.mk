@@ -55,3 +55,8 @@ TESTS += tests/unit/test_tap
 tests_unit_test_tap_SOURCES = tests/unit/test_tap.c \
 	tests/unit/netns.c tests/unit/netns.h
 tests_unit_test_tap_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
+
+fuzz_targets += tests/fuzz/fuzz_gso
+tests_fuzz_fuzz_gso_SOURCES = tests/fuzz/fuzz_gso.c
+tests_fuzz_fuzz_gso_LDADD = $(FUZZ_MAIN) lib/netdev/libnetdev.a \
+	lib/wire/libwire.a lib/base/libbase.a

@@ -7,6 +7,11 @@ tests_bench_veth_gen_SOURCES = tests/bench/veth_gen.c
 tests_bench_veth_gen_LDADD = lib/wire/libwire.a lib/base/libbase.a
 EXTRA_DIST += tests/bench/forward.py tests/bench/peers.py tests/bench/tcp.py
 
+bench_programs += tests/bench/bare_loop tests/bench/port_loop
+tests_bench_bare_loop_SOURCES = tests/bench/bare_loop.c
+tests_bench_port_loop_SOURCES = tests/bench/port_loop.c
+tests_bench_port_loop_LDADD = $(NETDEV_LIBS)
+
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)
 .PHONY: bench bench-programs
