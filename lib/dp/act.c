@@ -15,25 +15,26 @@
 #include "dp/dp_priv.h"
 
 void
-dp_act(const struct dp_plan_port *out, struct pkt *p, const struct dp_frame *f)
+dp_act(const struct dp_port *out, struct pkt *p, struct dp_tag tag)
 {
+    const struct dp_plan_port *pp = out->conf;
     bool untag =
-        out->vlan_mode == DP_VLAN_ACCESS ||
-        (out->vlan_mode == DP_VLAN_NATIVE_UNTAGGED && p->vid == out->tag);
+        pp->vlan_mode == DP_VLAN_ACCESS ||
+        (pp->vlan_mode == DP_VLAN_NATIVE_UNTAGGED && p->vid == pp->tag);
 
     p->tx_skip = 0;
     p->tx_tag = false;
     if (untag) {
-        p->tx_skip = f->tpid ? ETH_VLAN_LEN : 0;
+        p->tx_skip = tag.tpid ? ETH_VLAN_LEN : 0;
         return;
     }
-    if (p->vid == 0 || (f->tpid && (f->tci & VLAN_VID_MASK) == p->vid))
+    if ((tag.tci & VLAN_VID_MASK) == p->vid)
         return;
     p->tx_tag = true;
-    if (f->tpid) {
+    if (tag.tpid) {
         p->tx_skip = ETH_VLAN_LEN;
-        p->tx_tpid = f->tpid;
-        p->tx_tci = (uint16_t) ((f->tci & ~VLAN_VID_MASK) | p->vid);
+        p->tx_tpid = tag.tpid;
+        p->tx_tci = (uint16_t) ((tag.tci & ~VLAN_VID_MASK) | p->vid);
     } else {
         p->tx_tpid = ETH_T_VLAN;
         p->tx_tci = (uint16_t) (p->prio << VLAN_PCP_SHIFT | p->vid);

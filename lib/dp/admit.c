@@ -14,9 +14,24 @@ refuse(struct dp *dp, struct dp_port *in, struct pkt *p, enum buf_verdict v)
                               : DP_DROP_INGRESS_LIMIT;
 
     counter_add(&in->n.pg_drops[p->pg], 1);
+    in->pg_drop_bytes[p->pg] += p->len;
     if (reason == DP_DROP_HEADROOM_EXCEEDED)
         dp_violation(dp, in, p->prio, reason);
     dp_drop(dp, in, reason, p); /* in_port is not set: nothing charged */
+}
+
+/* What a group received is what it admitted and what it refused. */
+static void
+show_received(struct dp_port *in)
+{
+    for (int g = 0; g < N_PG; g++) {
+        const struct buf_group *group = &in->group[g];
+
+        counter_set(&in->n.pg_rx_frames[g],
+                    group->n_admitted + in->n.pg_drops[g]);
+        counter_set(&in->n.pg_rx_bytes[g],
+                    group->admitted_bytes + in->pg_drop_bytes[g]);
+    }
 }
 
 void
@@ -29,12 +44,9 @@ dp_admit(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 
     for (uint32_t i = 0; i < b->n; i++) {
         struct pkt *p = b->pkt[i];
-        struct buf_group *g = &in->group[p->pg];
-        enum buf_verdict v;
+        enum buf_verdict v =
+            buf_admit(&dp->buf, &in->group[p->pg], p->len, free_buffers);
 
-        counter_add(&in->n.pg_rx_frames[p->pg], 1);
-        counter_add(&in->n.pg_rx_bytes[p->pg], p->len);
-        v = buf_admit(&dp->buf, g, p->len, free_buffers);
         dp_note_group(dp, in, p->pg);
         if (dp_unlikely(v != BUF_OK)) {
             refuse(dp, in, p, v);
@@ -43,7 +55,8 @@ dp_admit(struct dp *dp, struct dp_port *in, struct dp_batch *b)
         p->in_port = in->slot;
         p->charge_bytes = p->len;
         b->pkt[n_kept] = p;
-        b->frame[n_kept++] = b->frame[i];
+        b->tag[n_kept++] = b->tag[i];
     }
     b->n = n_kept;
+    show_received(in);
 }

@@ -167,11 +167,32 @@ set_egress(struct dp *dp, struct dp_port *port, const struct dp_plan_port *old)
     for (int q = 0; q < N_QUEUE; q++) {
         uint64_t rate_bps = pp->queue[q].max_rate_bps;
 
-        set_shaper(&port->queue[q].shaper, rate_bps, pp, !old, new_max,
+        set_shaper(&port->q_shaper[q], rate_bps, pp, !old, new_max,
                    dp->now_ns);
+        port->queue[q].limit =
+            pp->queue[q].lossless ? UINT64_MAX : pp->queue[q].limit_bytes;
         if (rate_bps)
             port->shaped_q |= (uint8_t) (1u << q);
     }
+}
+
+/* Makes what every frame needs of the plan ready for use. */
+static void
+set_fast_path(struct dp_port *port)
+{
+    const struct dp_plan_port *pp = port->conf;
+
+    memcpy(port->prio_to_queue, pp->prio_to_queue, N_PRIO);
+    memcpy(port->prio_to_pg, pp->prio_to_pg, N_PRIO);
+    port->max_frame_bytes = pp->max_frame_bytes;
+    port->all_vlans = pp->vlan_mode == DP_VLAN_TRUNK && pp->all_trunks;
+    port->may_untag = pp->vlan_mode == DP_VLAN_ACCESS ||
+                      pp->vlan_mode == DP_VLAN_NATIVE_UNTAGGED;
+    port->default_prio = pp->default_prio;
+    if (pp->trust == DP_TRUST_PCP)
+        memcpy(port->pcp_to_prio, pp->pcp_to_prio, 8);
+    else
+        memset(port->pcp_to_prio, pp->default_prio, 8);
 }
 
 static void
@@ -181,6 +202,7 @@ configure(struct dp *dp, struct dp_port *port, const struct dp_plan_port *pp)
     uint8_t was;
 
     port->conf = pp;
+    set_fast_path(port);
     if (old && vlan_differs(old, pp))
         mactab_flush(dp->mactab, port->slot, -1);
     if (!old)

@@ -26,7 +26,7 @@ dp_conserves(const struct dp *dp, struct dp_audit *out)
         a.rx += port->n.rx_frames;
         a.copies += port->n.copies;
         a.tx += port->n.tx_frames;
-        a.held += port->n.held;
+        a.held += port->held;
         for (int r = 0; r < DP_N_DROPS; r++)
             a.drops += port->n.drops[r];
     }
@@ -61,12 +61,13 @@ walk_queue(const struct dp_port *port, int q, struct held *held)
         held->frames[o->in_port][o->pg]++;
         o->charge_bytes |= SEEN;
     }
-    if (frames != port->n.q_frames[q] || bytes != port->n.q_bytes[q])
+    if (frames != queue->frames || bytes != queue->bytes ||
+        frames != port->n.q_frames[q] || bytes != port->n.q_bytes[q])
         return false;
     if (!queue->head)
         return !(port->ready >> q & 1);
     return (port->ready >> q & 1) && queue->tail == last &&
-           port->head_len[q] == dp_wire_len(queue->head);
+           queue->head_len == dp_wire_len(queue->head);
 }
 
 static bool
@@ -77,9 +78,9 @@ walk_port(const struct dp *dp, const struct dp_port *port, struct held *held)
 
     for (int q = 0; q < N_QUEUE; q++) {
         ok &= walk_queue(port, q, held);
-        frames += port->n.q_frames[q];
+        frames += port->queue[q].frames;
     }
-    return ok && frames == port->n.held &&
+    return ok && frames == port->held && frames == port->n.held &&
            dp_set_has(&dp->busy, port->slot) == (port->ready != 0);
 }
 

@@ -99,34 +99,50 @@ dp_set_next(const struct dp_set *s, int from)
 
 /* --- a port ------------------------------------------------------------ */
 
+/* An egress queue; what appending to it needs is one cache line. */
 struct dp_queue {
-    struct pkt *head;     /* first to leave; null: empty */
-    struct pkt *tail;     /* last; means something unless empty */
-    struct shaper shaper; /* own maximum rate; rate_bps 0: none */
-};
+    struct pkt *head;  /* first to leave; null: empty */
+    struct pkt *tail;  /* last; means something unless empty */
+    uint64_t bytes;    /* wire octets queued */
+    uint64_t limit;    /* most octets; UINT64_MAX: lossless */
+    uint64_t peak;     /* most octets ever queued */
+    uint32_t frames;   /* queued */
+    uint32_t head_len; /* wire length of the head, unless empty */
+} __attribute__((aligned(64)));
 
-/* The order of members follows who reads them together: what enqueue and tx
- * need of every frame comes first. */
+/* The order of members follows who reads them together.  What comes of the
+ * plan for every frame is copied here, ready for use. */
 struct dp_port {
+    /* As the egress port of a frame: */
     const struct dp_plan_port *conf; /* in dp->plan; null: not in a plan */
     struct netdev *netdev;           /* null: interface is absent */
+    uint8_t prio_to_queue[N_PRIO];   /* of conf */
+    uint32_t max_frame_bytes;        /* of conf */
+    uint32_t held;                   /* frames in all queues */
     uint16_t slot;                   /* index in the bridge */
-    bool attached;                   /* is, or was, in a plan */
+    bool all_vlans;                  /* a trunk of every VLAN */
+    bool may_untag;                  /* some VLAN leaves without its tag */
     uint8_t ready;                   /* bit q: queue q has a frame */
     uint8_t paused_q;                /* bit q: queue q is paused by the peer */
     uint8_t shaped_q;                /* bit q: queue q has a maximum rate */
     uint8_t xoff;                    /* bit g: group g is in XOFF, as noted */
-    bool ctl_wait;     /* a MAC control frame was refused: no data before it */
-    bool down;         /* said to be down, and nothing was sent since */
-    uint8_t n_again;   /* refusals in a row, for the time of the next try */
-    uint64_t retry_ns; /* when to try again after a refusal */
-    uint64_t leave_ns; /* leaving: when to give up */
-    uint32_t head_len[N_QUEUE];     /* wire length of each queue's head */
-    struct dp_queue queue[N_QUEUE]; /* egress queues */
-    struct sched sched;             /* transmission selection */
-    struct shaper shaper;           /* line rate; rate_bps 0: not shaped */
-    struct buf_group group[N_PG];   /* ingress priority groups */
-    struct dp_port_counters n;      /* what happened */
+    bool ctl_wait;   /* a MAC control frame was refused: no data before it */
+    bool down;       /* said to be down, and nothing was sent since */
+    bool attached;   /* is, or was, in a plan */
+    uint8_t n_again; /* refusals in a row, for the time of the next try */
+    /* As its ingress port: */
+    uint8_t pcp_to_prio[8];     /* by PCP; the same for all if not trusted */
+    uint8_t prio_to_pg[N_PRIO]; /* of conf */
+    uint8_t default_prio;       /* of conf */
+    struct dp_queue queue[N_QUEUE];  /* egress queues */
+    struct sched sched;              /* transmission selection */
+    struct shaper shaper;            /* line rate; rate_bps 0: not shaped */
+    struct shaper q_shaper[N_QUEUE]; /* maximum rates; 0: none */
+    struct buf_group group[N_PG];    /* ingress priority groups */
+    struct dp_port_counters n;       /* what happened */
+    uint64_t pg_drop_bytes[N_PG];    /* octets of n.pg_drops */
+    uint64_t retry_ns;               /* when to try again after a refusal */
+    uint64_t leave_ns;               /* leaving: when to give up */
     uint8_t stops[N_PRIO]; /* bit q: queue q waits for the pause of p */
     struct pfc pfc;        /* pause state, both directions */
     uint8_t mac[6];        /* source of our MAC control frames */
@@ -182,17 +198,17 @@ struct dp {
 };
 
 /* What parse found in a frame and later stages of the batch need. */
-struct dp_frame {
-    uint64_t dst;  /* destination, first octet highest */
+struct dp_tag {
     uint16_t tpid; /* of the outer tag as received; 0: untagged */
-    uint16_t tci;  /* of that tag */
+    uint16_t tci;  /* of that tag; 0: untagged */
 };
 
 /* Frames that came in together on one port. */
 struct dp_batch {
-    uint32_t n;                       /* how many are left */
-    struct pkt *pkt[PKT_BATCH];       /* the frames */
-    struct dp_frame frame[PKT_BATCH]; /* what parse found */
+    uint32_t n;                    /* how many are left */
+    struct pkt *pkt[PKT_BATCH];    /* the frames */
+    struct dp_tag tag[PKT_BATCH];  /* what parse found */
+    struct dp_port *to[PKT_BATCH]; /* what lookup found; null: flood */
 };
 
 /* --- stages ------------------------------------------------------------ */
@@ -204,13 +220,13 @@ void dp_rx(struct dp *);
 void dp_parse(struct dp *, struct dp_port *in, struct dp_batch *);
 /* admit.c: charges the ingress groups, drops what does not fit. */
 void dp_admit(struct dp *, struct dp_port *in, struct dp_batch *);
-/* lookup.c: learns, and sends each frame to where it belongs. */
+/* lookup.c: learns, and finds where each frame belongs. */
 void dp_lookup(struct dp *, struct dp_port *in, struct dp_batch *);
 /* act.c: notes in p what `out` does to its tag. */
-void dp_act(const struct dp_plan_port *out, struct pkt *p,
-            const struct dp_frame *);
-/* enqueue.c: appends p to its queue of `out`, or drops it. */
-void dp_enqueue(struct dp *, struct dp_port *out, struct pkt *p);
+void dp_act(const struct dp_port *out, struct pkt *p, struct dp_tag);
+/* enqueue.c: appends every frame, or copies of it, to the queues where they
+ * belong. */
+void dp_enqueue(struct dp *, struct dp_port *in, struct dp_batch *);
 /* tx.c: sends at most a batch from every port that has frames. */
 void dp_tx(struct dp *);
 
@@ -245,6 +261,8 @@ void dp_group_changed(struct dp *, struct dp_port *, int pg);
 void dp_port_sent(struct dp *, struct dp_port *);
 /* The provider took less than it was given. */
 void dp_port_refused(struct dp *, struct dp_port *, enum netdev_tx);
+/* Shows the numbers of the queues, which the stages keep to themselves. */
+void dp_port_show(struct dp_port *);
 /* Drops everything that is queued on the port. */
 void dp_port_flush(struct dp *, struct dp_port *, enum dp_drop);
 /* Counts a drop on `port` and gives the frame back. */

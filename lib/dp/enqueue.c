@@ -1,54 +1,116 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stage enqueue: the frame is put at the end of the queue that its priority
- * maps to.  A lossless queue takes everything: the ingress side bounds it.  A
- * lossy one has a limit.
+ * Stage enqueue: each frame is put at the end of the queue that its priority
+ * maps to, on the port where it belongs or, copied, on every port of its VLAN.
+ * A lossless queue takes everything: the ingress side bounds it.  A lossy one
+ * has a limit.
  */
 #include "dp/dp_priv.h"
 
-static inline void
-append(struct dp *dp, struct dp_port *out, int q, struct pkt *p, uint32_t len)
+static void
+refuse(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
 {
-    struct dp_queue *queue = &out->queue[q];
+    enum dp_drop reason = DP_DROP_QUEUE_LIMIT;
 
+    if (pkt_tx_len(p) > out->max_frame_bytes)
+        reason = DP_DROP_OVERSIZE;
+    else if (!out->netdev)
+        reason = DP_DROP_PORT_DOWN;
+    dp_drop_queue(dp, out, q, reason, p);
+}
+
+static inline void
+enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
+{
+    int q = out->prio_to_queue[p->prio];
+    struct dp_queue *queue = &out->queue[q];
+    uint32_t len;
+
+    /* Most frames leave as they came, and say so since they were received. */
+    if (out->may_untag || (tag.tci & VLAN_VID_MASK) != p->vid)
+        dp_act(out, p, tag);
+    len = dp_wire_len(p);
+    if (dp_unlikely(queue->bytes + len > queue->limit ||
+                    pkt_tx_len(p) > out->max_frame_bytes || !out->netdev)) {
+        refuse(dp, out, q, p);
+        return;
+    }
     p->next = NULL;
     if (queue->head) {
         queue->tail->next = p;
     } else {
         queue->head = p;
-        out->head_len[q] = len;
+        queue->head_len = len;
         if (!out->ready)
             dp_set_add(&dp->busy, out->slot);
         out->ready |= (uint8_t) (1u << q);
     }
     queue->tail = p;
+    queue->frames++;
+    queue->bytes += len;
+    if (queue->bytes > queue->peak)
+        queue->peak = queue->bytes;
+    out->held++;
+}
+
+/* A copy of p for one more port. */
+static void
+enqueue_copy(struct dp *dp, struct dp_port *out, struct pkt *p,
+             struct dp_tag tag)
+{
+    const struct dp_port *in = dp->port[p->in_port];
+    struct pkt *copy = pkt_clone(p);
+
+    if (dp_likely(copy != NULL)) {
+        enqueue(dp, out, copy, tag);
+        return;
+    }
+    counter_add(&out->n.drops[DP_DROP_NO_CLONE], 1);
+    counter_add(&out->n.q_drops[out->prio_to_queue[p->prio]], 1);
+    if (in->group[p->pg].conf.lossless)
+        dp_violation(dp, out, p->prio, DP_DROP_NO_CLONE);
+}
+
+/* To every port of the VLAN but the one it came from.  The frame itself goes
+ * to the last of them, so that its buffer is there to be copied till then.
+ * Ports without an interface are left out: nothing is lost there. */
+static void
+flood(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag tag)
+{
+    struct dp_port *last = NULL;
+    uint32_t n_copies = 0;
+
+    for (int i = dp_set_next(&dp->up, 0); i >= 0;
+         i = dp_set_next(&dp->up, i + 1)) {
+        struct dp_port *out = dp->port[i];
+
+        if (out == in || !dp_carries(out->conf, p->vid))
+            continue;
+        if (last) {
+            enqueue_copy(dp, last, p, tag);
+            n_copies++;
+        }
+        last = out;
+    }
+    if (!last) {
+        dp_drop(dp, in, DP_DROP_NO_PORT, p);
+        return;
+    }
+    counter_add(&in->n.copies, n_copies);
+    enqueue(dp, last, p, tag);
 }
 
 void
-dp_enqueue(struct dp *dp, struct dp_port *out, struct pkt *p)
+dp_enqueue(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 {
-    const struct dp_plan_port *pp = out->conf;
-    int q = pp->prio_to_queue[p->prio];
-    uint64_t bytes = out->n.q_bytes[q];
-    uint32_t len = dp_wire_len(p);
-    enum dp_drop reason;
+    for (uint32_t i = 0; i < b->n; i++) {
+        struct dp_port *out = b->to[i];
 
-    bytes += len;
-    if (dp_unlikely(len > pp->max_frame_bytes)) {
-        reason = DP_DROP_OVERSIZE;
-    } else if (dp_unlikely(!out->netdev)) {
-        reason = DP_DROP_PORT_DOWN;
-    } else if (dp_unlikely(!pp->queue[q].lossless &&
-                           bytes > pp->queue[q].limit_bytes)) {
-        reason = DP_DROP_QUEUE_LIMIT;
-    } else {
-        append(dp, out, q, p, len);
-        counter_add(&out->n.held, 1);
-        counter_add(&out->n.q_frames[q], 1);
-        counter_set(&out->n.q_bytes[q], bytes);
-        if (dp_unlikely(bytes > out->n.q_peak[q]))
-            counter_set(&out->n.q_peak[q], bytes);
-        return;
+        if (dp_unlikely(!out))
+            flood(dp, in, b->pkt[i], b->tag[i]);
+        else if (dp_unlikely(out == in))
+            dp_drop(dp, in, DP_DROP_NO_PORT, b->pkt[i]);
+        else
+            enqueue(dp, out, b->pkt[i], b->tag[i]);
     }
-    dp_drop_queue(dp, out, q, reason, p);
 }

@@ -12,20 +12,18 @@
 
 #include <endian.h>
 
-/* The caller has checked that eight octets are there. */
+/* Eight octets from `ofs` on as a number, first octet highest; those that lie
+ * behind the end of the frame are zero. */
 static inline uint64_t
-load_be64(const uint8_t *p)
+load_be64(const struct pkt *p, uint32_t ofs)
 {
-    uint64_t v;
+    uint64_t v = 0;
 
-    memcpy(&v, p, sizeof(v));
+    if (dp_likely(p->len >= ofs + 8))
+        memcpy(&v, p->data + ofs, 8);
+    else if (p->len > ofs)
+        memcpy(&v, p->data + ofs, p->len - ofs);
     return be64toh(v);
-}
-
-static inline uint16_t
-load_be16(const uint8_t *p)
-{
-    return (uint16_t) (p[0] << 8 | p[1]);
 }
 
 static inline bool
@@ -59,68 +57,74 @@ ingress_vlan(const struct dp_plan_port *pp, uint16_t vid)
     return dp_carries(pp, vid) ? vid : -1;
 }
 
-/* Fills in what later stages need of p.  Returns the reason to drop it, or
+/* Finds priority, VLAN and group.  Returns the reason to drop the frame, or
  * DP_N_DROPS to keep it. */
 static inline enum dp_drop
-classify(const struct dp *dp, const struct dp_plan_port *pp, struct pkt *p,
-         struct dp_frame *f)
+classify(const struct dp *dp, const struct dp_port *in, struct pkt *p,
+         struct dp_tag tag)
 {
-    uint8_t prio = pp->default_prio;
-    uint16_t vid = 0;
-    int vlan;
+    uint64_t dst = load_be64(p, 0) >> 16;
+    int vid = tag.tci & VLAN_VID_MASK;
+    uint8_t prio = in->default_prio;
 
-    if (dp_unlikely(f->dst >> 4 == UINT64_C(0x0180c200000)) &&
-        (!dp->plan->forward_reserved || (f->dst & 0xf) == 1))
+    if (dp_unlikely(dst >> 4 == UINT64_C(0x0180c200000)) &&
+        (!dp->plan->forward_reserved || (dst & 0xf) == 1))
         return DP_DROP_RESERVED;
-    if (f->tpid) {
-        vid = f->tci & VLAN_VID_MASK;
-        if (pp->trust == DP_TRUST_PCP)
-            prio = pp->pcp_to_prio[f->tci >> VLAN_PCP_SHIFT];
-    }
-    vlan = ingress_vlan(pp, vid);
-    if (dp_unlikely(vlan < 0))
+    if (!in->all_vlans)
+        vid = ingress_vlan(in->conf, (uint16_t) vid);
+    if (dp_unlikely(vid < 0))
         return DP_DROP_VLAN;
-    p->vid = (uint16_t) vlan;
+    if (tag.tpid)
+        prio = in->pcp_to_prio[tag.tci >> VLAN_PCP_SHIFT];
+    p->vid = (uint16_t) vid;
     p->prio = prio;
-    p->pg = pp->prio_to_pg[prio];
+    p->pg = in->prio_to_pg[prio];
     return DP_N_DROPS;
+}
+
+/* Reads the outer tag.  False when p was MAC control and is consumed, or when
+ * it is too short for what it says it is: *reason then says which. */
+static inline bool
+read_tag(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag *tag,
+         enum dp_drop *reason)
+{
+    uint64_t w = load_be64(p, 12);
+    uint16_t type = (uint16_t) (w >> 48);
+
+    *tag = (struct dp_tag){0};
+    *reason = DP_DROP_RUNT;
+    if (is_tag(type)) {
+        /* A tag that is cut: the next bridge would read a VLAN from the
+         * padding that we did not see. */
+        if (dp_unlikely(p->len < ETH_HDR_LEN + ETH_VLAN_LEN))
+            return false;
+        tag->tpid = type;
+        tag->tci = (uint16_t) (w >> 32);
+        type = (uint16_t) (w >> 16);
+        if (dp_likely(!is_tag(type) && type != ETH_T_MACCTL))
+            return true;
+    } else if (dp_likely(type != ETH_T_MACCTL)) {
+        return p->len >= ETH_HDR_LEN;
+    }
+    *reason = DP_N_DROPS;
+    return !take_macctl(dp, in, p);
 }
 
 void
 dp_parse(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 {
-    const struct dp_plan_port *pp = in->conf;
     uint32_t n_data = 0, n_kept = 0;
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < b->n; i++) {
         struct pkt *p = b->pkt[i];
-        struct dp_frame *f = &b->frame[n_kept];
-        enum dp_drop reason = DP_DROP_RUNT;
+        struct dp_tag *tag = &b->tag[n_kept];
+        enum dp_drop reason;
 
-        if (dp_likely(p->len >= ETH_HDR_LEN)) {
-            uint16_t type = load_be16(p->data + 12);
-
-            f->dst = load_be64(p->data) >> 16;
-            f->tpid = 0;
-            f->tci = 0;
-            if (is_tag(type) && p->len >= ETH_HDR_LEN + ETH_VLAN_LEN) {
-                f->tpid = type;
-                f->tci = load_be16(p->data + 14);
-                type = load_be16(p->data + 16);
-                if (dp_unlikely(is_tag(type) || type == ETH_T_MACCTL) &&
-                    take_macctl(dp, in, p))
-                    continue;
-                reason = classify(dp, pp, p, f);
-            } else if (dp_unlikely(type == ETH_T_MACCTL)) {
-                if (take_macctl(dp, in, p))
-                    continue;
-            } else if (!is_tag(type)) {
-                reason = classify(dp, pp, p, f);
-            }
-            /* Else a tag that is cut: a runt.  The next bridge would read
-             * a VLAN from its padding that we did not see. */
-        }
+        if (dp_likely(read_tag(dp, in, p, tag, &reason)))
+            reason = classify(dp, in, p, *tag);
+        else if (reason == DP_N_DROPS)
+            continue; /* consumed */
         n_data++;
         bytes += p->len;
         if (dp_unlikely(reason != DP_N_DROPS)) {

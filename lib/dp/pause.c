@@ -23,7 +23,7 @@ dp_pause_changed(struct dp *dp, struct dp_port *port, uint8_t was)
          * pause that holds them. */
         if (!(was >> p & 1))
             *stops = 0;
-        *stops |= (uint8_t) (1u << port->conf->prio_to_queue[p]);
+        *stops |= (uint8_t) (1u << port->prio_to_queue[p]);
         port->paused_q |= *stops;
     }
     for (unsigned m = (unsigned) (was ^ is); m; m &= m - 1) {

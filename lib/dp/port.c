@@ -105,6 +105,17 @@ dp_port_refused(struct dp *dp, struct dp_port *port, enum netdev_tx why)
 }
 
 void
+dp_port_show(struct dp_port *port)
+{
+    counter_set(&port->n.held, port->held);
+    for (int q = 0; q < N_QUEUE; q++) {
+        counter_set(&port->n.q_frames[q], port->queue[q].frames);
+        counter_set(&port->n.q_bytes[q], port->queue[q].bytes);
+        counter_set(&port->n.q_peak[q], port->queue[q].peak);
+    }
+}
+
+void
 dp_port_flush(struct dp *dp, struct dp_port *port, enum dp_drop reason)
 {
     for (int q = 0; q < N_QUEUE; q++) {
@@ -116,14 +127,15 @@ dp_port_flush(struct dp *dp, struct dp_port *port, enum dp_drop reason)
             queue->head = p->next;
             dp_drop_queue(dp, port, q, reason, p);
         }
-        counter_set(&port->n.q_frames[q], 0);
-        counter_set(&port->n.q_bytes[q], 0);
+        queue->frames = 0;
+        queue->bytes = 0;
         sched_idle(&port->sched, q);
     }
     port->ready = 0;
-    counter_set(&port->n.held, 0);
+    port->held = 0;
     dp_set_del(&dp->busy, port->slot);
     dp_set_del(&dp->blocked, port->slot);
+    dp_port_show(port);
 }
 
 void

@@ -17,6 +17,7 @@ rx_batch(struct dp *dp, struct dp_port *port)
     dp_parse(dp, port, &b);
     dp_admit(dp, port, &b);
     dp_lookup(dp, port, &b);
+    dp_enqueue(dp, port, &b);
     return n;
 }
 

@@ -7,44 +7,24 @@
  */
 #include "dp/dp_priv.h"
 
-/* A batch on its way out. */
-struct tx_batch {
-    struct pkt *pkt[PKT_BATCH]; /* in the order of sending */
-    uint32_t len[PKT_BATCH];    /* wire length of each */
-    uint8_t queue[PKT_BATCH];   /* where each came from */
+/* Frames of one queue that leave together, so that the scheduler is asked
+ * once: no more than one frame of full size would be.  What it decides over
+ * time stays the same; only small frames come in handfuls. */
+#define RUN_BYTES 1536
+
+struct tx_run {
+    uint8_t queue;  /* where they come from */
+    uint8_t n;      /* how many */
+    uint32_t bytes; /* their wire length */
 };
 
-static inline struct pkt *
-take_head(struct dp_port *port, int q)
-{
-    struct dp_queue *queue = &port->queue[q];
-    struct pkt *p = queue->head;
-
-    queue->head = p->next;
-    if (p->next)
-        port->head_len[q] = dp_wire_len(p->next);
-    else
-        port->ready &= (uint8_t) ~(1u << q);
-    return p;
-}
-
-static void
-put_back(struct dp_port *port, int q, struct pkt *p, uint32_t len)
-{
-    struct dp_queue *queue = &port->queue[q];
-
-    p->next = queue->head;
-    if (!queue->head)
-        queue->tail = p;
-    queue->head = p;
-    port->head_len[q] = len;
-    port->ready |= (uint8_t) (1u << q);
-    sched_refund(&port->sched, q, len);
-    if (port->shaper.rate_bps)
-        shaper_refund(&port->shaper, len);
-    if (port->shaped_q >> q & 1)
-        shaper_refund(&port->queue[q].shaper, len);
-}
+/* A batch on its way out. */
+struct tx_batch {
+    uint32_t n;                   /* frames */
+    uint32_t n_runs;              /* runs */
+    struct pkt *pkt[PKT_BATCH];   /* in the order of sending */
+    struct tx_run run[PKT_BATCH]; /* in the same order */
+};
 
 /* Queues with a maximum rate that have no credit at this moment. */
 static uint8_t
@@ -55,72 +35,126 @@ rate_closed(struct dp_port *port, uint64_t now_ns)
     for (unsigned m = port->shaped_q & port->ready; m; m &= m - 1) {
         int q = __builtin_ctz(m);
 
-        if (!shaper_ready(&port->queue[q].shaper, now_ns))
+        if (!shaper_ready(&port->q_shaper[q], now_ns))
             closed |= (uint8_t) (1u << q);
     }
     return closed;
 }
 
-/* Picks the batch.  Returns how many frames. */
-static uint32_t
+/* Spends the rates of port and queue; false when one of them is used up. */
+static bool
+spend(struct dp_port *port, int q, uint32_t len, uint64_t now_ns)
+{
+    shaper_charge(&port->shaper, len);
+    shaper_charge(&port->q_shaper[q], len);
+    return shaper_ready(&port->shaper, now_ns) &&
+           shaper_ready(&port->q_shaper[q], now_ns);
+}
+
+/* Takes a run from the head of a queue that has a frame. */
+static inline void
+take_run(struct dp_port *port, int q, bool shaped, uint64_t now_ns,
+         struct tx_batch *b)
+{
+    struct dp_queue *queue = &port->queue[q];
+    struct tx_run *run = &b->run[b->n_runs++];
+    uint32_t len = queue->head_len, bytes = 0, n = b->n;
+    struct pkt *p = queue->head;
+    bool more;
+
+    do {
+        more = !shaped || spend(port, q, len, now_ns);
+        b->pkt[n++] = p;
+        bytes += len;
+        p = p->next;
+        if (!p) {
+            port->ready &= (uint8_t) ~(1u << q);
+            break;
+        }
+        len = dp_wire_len(p);
+    } while (more && n < PKT_BATCH && bytes + len <= RUN_BYTES);
+    queue->head = p;
+    queue->head_len = len;
+    *run = (struct tx_run){(uint8_t) q, (uint8_t) (n - b->n), bytes};
+    b->n = n;
+    sched_charge(&port->sched, q, bytes);
+}
+
+/* Picks the batch. */
+static void
 fill(struct dp_port *port, uint64_t now_ns, struct tx_batch *b)
 {
-    bool shaped = port->shaper.rate_bps != 0;
+    bool shaped = port->shaper.rate_bps || port->shaped_q;
     uint8_t closed = port->paused_q;
-    uint32_t n = 0;
 
+    b->n = 0;
+    b->n_runs = 0;
     if (dp_unlikely(port->shaped_q))
         closed |= rate_closed(port, now_ns);
-    while (n < PKT_BATCH) {
+    while (b->n < PKT_BATCH) {
         uint8_t ready = port->ready & (uint8_t) ~closed;
-        uint32_t len;
         int q;
 
         if (!ready || (shaped && !shaper_ready(&port->shaper, now_ns)))
             break;
-        q = sched_pick(&port->sched, ready, port->head_len);
-        len = port->head_len[q];
-        b->pkt[n] = take_head(port, q);
-        b->len[n] = len;
-        b->queue[n++] = (uint8_t) q;
-        sched_charge(&port->sched, q, len);
-        if (shaped)
-            shaper_charge(&port->shaper, len);
-        if (dp_unlikely(port->shaped_q >> q & 1)) {
-            shaper_charge(&port->queue[q].shaper, len);
-            if (!shaper_ready(&port->queue[q].shaper, now_ns))
-                closed |= (uint8_t) (1u << q);
-        }
+        q = sched_pick(&port->sched, ready, NULL);
+        take_run(port, q, shaped, now_ns, b);
+        if (dp_unlikely(port->shaped_q >> q & 1) &&
+            !shaper_ready(&port->q_shaper[q], now_ns))
+            closed |= (uint8_t) (1u << q);
     }
-    return n;
+}
+
+/* Puts the frames from the n-th on back to the heads of their queues, the
+ * last one first, and takes back what they were charged. */
+static void
+put_back(struct dp_port *port, struct tx_batch *b, uint32_t n)
+{
+    while (b->n > n) {
+        struct tx_run *run = &b->run[b->n_runs - 1];
+        struct dp_queue *queue = &port->queue[run->queue];
+        struct pkt *p = b->pkt[--b->n];
+        uint32_t len = dp_wire_len(p);
+
+        p->next = queue->head;
+        if (!queue->head)
+            queue->tail = p;
+        queue->head = p;
+        queue->head_len = len;
+        port->ready |= (uint8_t) (1u << run->queue);
+        sched_refund(&port->sched, run->queue, len);
+        shaper_refund(&port->shaper, len);
+        shaper_refund(&port->q_shaper[run->queue], len);
+        run->bytes -= len;
+        if (--run->n == 0)
+            b->n_runs--;
+    }
 }
 
 /* Accounts for the frames that were taken, and gives them back. */
 static void
-settle(struct dp *dp, struct dp_port *port, const struct tx_batch *b,
-       uint32_t n)
+settle(struct dp *dp, struct dp_port *port, const struct tx_batch *b)
 {
     struct dp_port_counters *c = &port->n;
     uint64_t bytes = 0;
-    unsigned touched = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t len = b->len[i];
-        int q = b->queue[i];
+    for (uint32_t i = 0; i < b->n_runs; i++) {
+        const struct tx_run *run = &b->run[i];
+        struct dp_queue *queue = &port->queue[run->queue];
 
-        bytes += len;
-        touched |= 1u << q;
-        counter_add(&c->q_tx_frames[q], 1);
-        counter_add(&c->q_tx_bytes[q], len);
-        counter_set(&c->q_frames[q], c->q_frames[q] - 1);
-        counter_set(&c->q_bytes[q], c->q_bytes[q] - len);
-        dp_release(dp, b->pkt[i]);
+        bytes += run->bytes;
+        counter_add(&c->q_tx_frames[run->queue], run->n);
+        counter_add(&c->q_tx_bytes[run->queue], run->bytes);
+        queue->frames -= run->n;
+        queue->bytes -= run->bytes;
+        if (!queue->head)
+            sched_idle(&port->sched, run->queue);
     }
-    counter_add(&c->tx_frames, n);
+    counter_add(&c->tx_frames, b->n);
     counter_add(&c->tx_bytes, bytes);
-    counter_set(&c->held, c->held - n);
-    for (touched &= ~(unsigned) port->ready; touched; touched &= touched - 1)
-        sched_idle(&port->sched, __builtin_ctz(touched));
+    port->held -= b->n;
+    for (uint32_t i = 0; i < b->n; i++)
+        dp_release(dp, b->pkt[i]);
 }
 
 /* What is still queued: when can the first of it leave? */
@@ -136,8 +170,7 @@ deadline(struct dp *dp, struct dp_port *port)
         when_ns = 0;
     } else {
         for (unsigned m = ready; m; m &= m - 1) {
-            uint64_t t =
-                shaper_deadline(&port->queue[__builtin_ctz(m)].shaper);
+            uint64_t t = shaper_deadline(&port->q_shaper[__builtin_ctz(m)]);
 
             if (t < when_ns)
                 when_ns = t;
@@ -158,43 +191,49 @@ deadline(struct dp *dp, struct dp_port *port)
 static void
 tx_port(struct dp *dp, struct dp_port *port)
 {
-    enum netdev_tx result;
+    enum netdev_tx result = NETDEV_TX_OK;
     struct tx_batch b;
     uint32_t n, n_sent = 0;
 
     if (port->ctl_wait) /* no data before a MAC control frame */
         return;
-    n = fill(port, dp->now_ns, &b);
-    if (n) {
-        result = port->netdev->cls->tx(port->netdev, b.pkt, n, &n_sent);
-        assert(n_sent <= n);
-        for (uint32_t i = n; i-- > n_sent;)
-            put_back(port, b.queue[i], b.pkt[i], b.len[i]);
-        if (n_sent) {
-            settle(dp, port, &b, n_sent);
-            dp_port_sent(dp, port);
-        }
-        if (dp_unlikely(result != NETDEV_TX_OK || !n_sent)) {
-            dp_port_refused(dp, port, result);
-            if (port->ready)
-                dp_wake_at(dp, port->retry_ns);
-            return;
-        }
-    } else {
+    fill(port, dp->now_ns, &b);
+    n = b.n;
+    if (!n) {
         /* Not the kernel but a pause or a rate holds it: polling for
          * POLLOUT would turn in circles. */
         dp_set_del(&dp->blocked, port->slot);
-    }
-    if (port->ready)
         deadline(dp, port);
-    else
+        return;
+    }
+    result = port->netdev->cls->tx(port->netdev, b.pkt, n, &n_sent);
+    assert(n_sent <= n);
+    if (dp_unlikely(n_sent < n))
+        put_back(port, &b, n_sent);
+    if (n_sent) {
+        settle(dp, port, &b);
+        dp_port_sent(dp, port);
+    }
+    if (!port->ready)
         dp_set_del(&dp->busy, port->slot);
+    if (dp_likely(result == NETDEV_TX_OK && n_sent)) {
+        if (port->ready)
+            deadline(dp, port);
+        return;
+    }
+    dp_port_refused(dp, port, result);
+    if (port->ready)
+        dp_wake_at(dp, port->retry_ns);
 }
 
 void
 dp_tx(struct dp *dp)
 {
     for (int i = dp_set_next(&dp->busy, 0); i >= 0;
-         i = dp_set_next(&dp->busy, i + 1))
-        tx_port(dp, dp->port[i]);
+         i = dp_set_next(&dp->busy, i + 1)) {
+        struct dp_port *port = dp->port[i];
+
+        tx_port(dp, port);
+        dp_port_show(port);
+    }
 }
