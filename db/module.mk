@@ -35,3 +35,19 @@ db/sql.h: db/schema.sql $(DB_MIGRATIONS) Makefile
 			|| exit 1; \
 	done && echo '};'; } >$@.tmp && mv $@.tmp $@
 db/libdb_a-store_open.$(OBJEXT): db/sql.h
+
+DB_LIBS = db/libdb.a $(CONF_LIBS) $(SQLITE_LIBS)
+
+check_PROGRAMS += tests/unit/test_store tests/unit/test_store_faults
+TESTS += tests/unit/test_store tests/unit/test_store_faults
+tests_unit_test_store_SOURCES = tests/unit/test_store.c \
+	tests/unit/conf_random.c tests/unit/conf_random.h \
+	tests/unit/store_rig.c tests/unit/store_rig.h
+tests_unit_test_store_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) \
+	$(SQLITE_CFLAGS) -I$(top_srcdir)/tests/unit
+tests_unit_test_store_LDADD = $(DB_LIBS) $(UNIT_LIBS)
+tests_unit_test_store_faults_SOURCES = tests/unit/test_store_faults.c \
+	tests/unit/conf_random.c tests/unit/conf_random.h \
+	tests/unit/store_rig.c tests/unit/store_rig.h
+tests_unit_test_store_faults_CPPFLAGS = $(tests_unit_test_store_CPPFLAGS)
+tests_unit_test_store_faults_LDADD = $(DB_LIBS) $(UNIT_LIBS)

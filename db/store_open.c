@@ -21,6 +21,7 @@
 
 #define APPLICATION_ID 1397506885 /* as in schema.sql */
 #define BUSY_MS        1000       /* patience with who looks at it by hand */
+#define MIN_PAGE       512        /* SQLite's smallest page */
 
 struct sql_migration {
     int version;     /* what it makes */
@@ -269,6 +270,9 @@ is_absent(const struct store *s, bool *absent, struct err *err)
     if (!stat(s->path, &st)) {
         if (!S_ISREG(st.st_mode))
             rc = store_refuse(s, EINVAL, "it is not a regular file", err);
+        else if (st.st_size && st.st_size < MIN_PAGE)
+            rc = store_refuse(s, EUCLEAN,
+                              "it is not a database, or was cut off", err);
         *absent = !st.st_size;
     } else if (errno == ENOENT) {
         *absent = true;
