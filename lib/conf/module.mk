@@ -30,3 +30,8 @@ tests_unit_test_conf_json_SOURCES = tests/unit/test_conf_json.c \
 tests_unit_test_conf_json_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) \
 	-I$(top_srcdir)/tests/unit
 tests_unit_test_conf_json_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
+
+fuzz_targets += tests/fuzz/fuzz_conf
+tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c
+tests_fuzz_fuzz_conf_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_fuzz_fuzz_conf_LDADD = $(FUZZ_MAIN) $(CONF_LIBS)
