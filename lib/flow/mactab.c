@@ -58,10 +58,27 @@ struct mactab {
     struct mactab_counters n; /* what happened */
 };
 
+/* The address in the host's order of octets: two loads. */
 static inline uint64_t
 key_of(uint16_t vid, const uint8_t mac[6])
 {
-    return IN_USE | (uint64_t) (vid & VLAN_VID_MASK) << 48 | eth_mac_u64(mac);
+    uint32_t first;
+    uint16_t last;
+
+    memcpy(&first, mac, 4);
+    memcpy(&last, mac + 4, 2);
+    return IN_USE | (uint64_t) (vid & VLAN_VID_MASK) << 48 |
+           (uint64_t) last << 32 | first;
+}
+
+static inline void
+key_mac(uint64_t key, uint8_t mac[6])
+{
+    uint32_t first = (uint32_t) key;
+    uint16_t last = (uint16_t) (key >> 32);
+
+    memcpy(mac, &first, 4);
+    memcpy(mac + 4, &last, 2);
 }
 
 static inline uint16_t
@@ -117,14 +134,14 @@ is_fixed(struct slot s)
 static inline bool
 is_expired(const struct mactab *t, struct slot s, uint32_t now)
 {
-    return t->ageing_ticks &&
-           (int32_t) (now - s.set->seen[s.way]) > t->ageing_ticks &&
-           !is_fixed(s);
+    return (int32_t) (now - s.set->seen[s.way]) > t->ageing_ticks &&
+           t->ageing_ticks && !is_fixed(s);
 }
 
 static inline struct slot
 find_in(struct set *set, uint64_t key)
 {
+#pragma GCC unroll 4
     for (unsigned w = 0; w < WAYS; w++)
         if (set->key[w] == key)
             return (struct slot){set, w};
@@ -392,7 +409,11 @@ static __attribute__((noinline)) void
 learn_slow(struct mactab *t, struct slot s, uint64_t key, uint16_t port,
            uint32_t now)
 {
-    if ((key >> 40) & 1 || (key & UINT64_C(0xffffffffffff)) == 0)
+    static const uint8_t zero[6];
+    uint8_t mac[6];
+
+    key_mac(key, mac);
+    if (eth_is_group(mac) || memcmp(mac, zero, 6) == 0)
         return;
     if (!s.set) {
         learn_new(t, key, port, now);
@@ -551,8 +572,7 @@ describe(struct slot s, uint32_t now, struct mactab_entry *e)
 {
     uint64_t key = s.set->key[s.way];
 
-    for (int i = 0; i < 6; i++)
-        e->mac[i] = (uint8_t) (key >> (40 - 8 * i));
+    key_mac(key, e->mac);
     e->vid = key_vid(key);
     e->port = s.set->port[s.way];
     e->is_static = is_fixed(s);

@@ -111,27 +111,24 @@ static inline enum buf_verdict
 buf_admit(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
           uint32_t free_buffers)
 {
-    uint64_t reserved = g->reserved_used + bytes;
+    uint64_t reserved = g->reserved_used, shared = g->shared_used + bytes;
+    uint64_t total;
 
     if (__builtin_expect(free_buffers <= pool->low_buffers, 0))
         return buf_admit_slow(pool, g, bytes, free_buffers);
-    if (reserved < g->conf.reserved_bytes) {
-        counter_set(&g->reserved_used, reserved);
-    } else {
-        uint64_t shared = g->shared_used + bytes;
-
-        if (g->reserved_used < g->conf.reserved_bytes ||
-            shared >= buf_group_limit(pool, g) ||
-            pool->shared_used >= pool->shared_bytes)
-            return buf_admit_slow(pool, g, bytes, free_buffers);
-        counter_set(&g->shared_used, shared);
-        counter_add(&pool->shared_used, bytes);
-        if (pool->shared_used > pool->shared_peak)
-            counter_set(&pool->shared_peak, pool->shared_used);
-        if (g->conf.alpha != BUF_ALPHA_NONE && g->conf.lossless &&
-            shared >= buf_group_limit(pool, g))
-            g->xoff = true;
+    if (reserved + bytes < g->conf.reserved_bytes) {
+        counter_set(&g->reserved_used, reserved + bytes);
+        buf_count_admitted(g, bytes);
+        return BUF_OK;
     }
+    total = pool->shared_used + bytes;
+    if (reserved < g->conf.reserved_bytes || g->conf.alpha != BUF_ALPHA_NONE ||
+        shared >= g->conf.limit_bytes || total > pool->shared_bytes)
+        return buf_admit_slow(pool, g, bytes, free_buffers);
+    counter_set(&g->shared_used, shared);
+    counter_set(&pool->shared_used, total);
+    if (total > pool->shared_peak)
+        counter_set(&pool->shared_peak, total);
     buf_count_admitted(g, bytes);
     return BUF_OK;
 }

@@ -7,15 +7,17 @@
 #include <assert.h>
 #include <string.h>
 
-/* Fine enough that rounding a price is an error of 1 in 20,000 at most, and
- * coarse enough that the debt of a frame of 4 GiB fits. */
+/* Fine enough that rounding a price is an error of 1 in 20,000 at most. */
 #define PRICE_ONE (UINT32_C(1) << 20)
+/* More than any debt: 2^17 octets at the highest price, many times over. */
+#define MAX_DEBT (INT64_C(1) << 50)
 
 static void
 take_conf(struct sched *s, const struct sched_conf *conf)
 {
     memset(s, 0, sizeof(*s));
     s->conf = *conf;
+    s->live = 0xff;
     for (int q = 0; q < N_QUEUE; q++) {
         unsigned weight = conf->weight[q];
 
@@ -44,52 +46,72 @@ sched_set(struct sched *s, const struct sched_conf *conf)
         take_conf(s, conf);
 }
 
-static uint64_t *
-given_to(struct sched *s, int q)
+static unsigned
+class_of(const struct sched *s, int q)
 {
-    return &s->given[!(s->weighted & (1u << q))];
+    return s->weighted >> q & 1;
 }
 
-/* A queue that was empty comes back: what others were given meanwhile has
- * paid its debt, but nothing has been saved for it. */
+/* A queue that was empty comes back: the port may have passed its mark, which
+ * has paid its debt, but nothing has been saved up for it. */
 static void
 wake(struct sched *s, int q)
 {
-    uint64_t paid = *given_to(s, q) - s->idle_at[q];
+    uint64_t place = s->place[class_of(s, q)];
+    int64_t debt = (int64_t) (s->mark[q] - place);
 
     s->idle &= (uint8_t) ~(1u << q);
-    if (s->credit[q] >= 0 || paid >= (uint64_t) -s->credit[q])
-        s->credit[q] = 0;
-    else
-        s->credit[q] += (int64_t) paid;
+    /* After days of idleness a difference may have wrapped. */
+    if (debt < 0 || debt > MAX_DEBT)
+        s->mark[q] = place;
+}
+
+/* Queues that became paused, or are no longer: the marks of the first stand
+ * still in relation to the port's place. */
+static __attribute__((noinline)) void
+follow_changes(struct sched *s, uint8_t ready)
+{
+    unsigned paused = s->live & ~ready & ~s->idle;
+    unsigned resumed = ready & ~s->live;
+    unsigned woken = ready & s->idle;
+
+    for (; paused; paused &= paused - 1) {
+        int q = __builtin_ctz(paused);
+
+        s->mark[q] -= s->place[class_of(s, q)];
+        s->live &= (uint8_t) ~(1u << q);
+    }
+    for (; resumed; resumed &= resumed - 1) {
+        int q = __builtin_ctz(resumed);
+
+        s->mark[q] += s->place[class_of(s, q)];
+        s->live |= (uint8_t) (1u << q);
+    }
+    for (; woken; woken &= woken - 1)
+        wake(s, __builtin_ctz(woken));
 }
 
 int
 sched_pick_ets(struct sched *s, uint8_t ready)
 {
-    unsigned among = ready & s->weighted ? ready & s->weighted : ready;
-    unsigned woken = among & s->idle;
-    int best = 31 - __builtin_clz(among);
-    int64_t most = INT64_MIN;
+    unsigned weighted = ready & s->weighted;
+    unsigned among = weighted ? weighted : ready;
+    uint64_t *place = &s->place[weighted != 0];
+    int best = __builtin_ctz(among);
+    int64_t least;
 
-    for (; woken; woken &= woken - 1)
-        wake(s, __builtin_ctz(woken));
-    if (among & (among - 1)) {
-        for (unsigned m = among; m; m &= m - 1) {
-            int q = __builtin_ctz(m);
+    if (__builtin_expect((s->live & ~s->idle) != ready, 0))
+        follow_changes(s, ready);
+    least = (int64_t) (s->mark[best] - *place);
+    while (among &= among - 1) {
+        int q = __builtin_ctz(among);
+        int64_t d = (int64_t) (s->mark[q] - *place);
 
-            if (s->credit[q] >= most) {
-                most = s->credit[q];
-                best = q;
-            }
-        }
+        best = d < least ? q : best;
+        least = d < least ? d : least;
     }
-    most = s->credit[best];
-    if (most < 0) {
-        *given_to(s, best) += (uint64_t) -most;
-        for (unsigned m = among; m; m &= m - 1)
-            s->credit[__builtin_ctz(m)] -= most;
-    }
+    if (least > 0)
+        *place += (uint64_t) least;
     return best;
 }
 
@@ -98,14 +120,19 @@ sched_refund(struct sched *s, int queue, uint32_t len)
 {
     if (s->idle & (1u << queue))
         wake(s, queue);
-    s->credit[queue] += (int64_t) len * s->price[queue];
+    s->mark[queue] -= (uint64_t) len * s->price[queue];
 }
 
 void
 sched_idle(struct sched *s, int queue)
 {
-    if (s->credit[queue] > 0)
-        s->credit[queue] = 0;
+    uint64_t place = s->place[class_of(s, queue)];
+
+    if (!(s->live & (1u << queue))) {
+        s->mark[queue] += place;
+        s->live |= (uint8_t) (1u << queue);
+    }
+    if ((int64_t) (s->mark[queue] - place) < 0)
+        s->mark[queue] = place;
     s->idle |= (uint8_t) (1u << queue);
-    s->idle_at[queue] = *given_to(s, queue);
 }

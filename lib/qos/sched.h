@@ -6,12 +6,12 @@
  * empty is skipped and loses no credit that is its due.  Pure.  Datapath
  * thread.
  *
- * Rounds are not walked through: a queue that sends goes into debt by the
- * frame's length over its weight, the queue with the least debt is next, and
- * when all that could send are in debt, all of them are let off what the least
- * indebted one owes, which is what so many rounds would have given them.  So a
- * choice costs the same for every weight and frame length, shares are exact to
- * a frame, and queues alternate as finely as frames do.
+ * Rounds are not walked through.  Every queue has a mark that moves on by the
+ * length of what it sends over its weight; the queue whose mark is furthest
+ * back is next, and where that is, the port stands.  A mark before the port's
+ * place is debt, one behind it is credit, and both last while a queue is
+ * paused.  So a choice costs the same for every weight and frame length,
+ * shares are exact to a frame, and queues alternate as finely as frames do.
  */
 #ifndef QOS_SCHED_H
 #define QOS_SCHED_H
@@ -28,14 +28,14 @@ struct sched_conf {
 };
 
 struct sched {
-    struct sched_conf conf;    /* as configured; changed by sched_set */
-    uint8_t weighted;          /* bit q: ETS with a weight */
-    uint8_t idle;              /* bit q: went empty, and was not ready since */
-    int64_t credit[N_QUEUE];   /* octets x price; below 0: debt */
-    uint32_t price[N_QUEUE];   /* debt per octet, 1 / weight; 0: strict */
-    uint64_t given[2];         /* credit ever given to all ready queues, and to
-                                  those without weight; wraps */
-    uint64_t idle_at[N_QUEUE]; /* value of `given` when q went empty */
+    struct sched_conf conf;  /* as configured; changed by sched_set */
+    uint8_t weighted;        /* bit q: ETS with a weight */
+    uint8_t live;            /* bit q: mark[q] counts as it is; else q is
+                                paused, and mark[q] is relative to place */
+    uint8_t idle;            /* bit q: went empty, and was not ready since */
+    uint64_t mark[N_QUEUE];  /* octets x price; all of these wrap */
+    uint64_t place[2];       /* of the queues without weight, and with */
+    uint32_t price[N_QUEUE]; /* per octet, 1 / weight; 0: strict */
 };
 
 void sched_init(struct sched *, const struct sched_conf *);
@@ -64,7 +64,7 @@ sched_pick(struct sched *s, uint8_t ready, const uint32_t head_len[N_QUEUE])
 static inline void
 sched_charge(struct sched *s, int queue, uint32_t len)
 {
-    s->credit[queue] -= (int64_t) len * s->price[queue];
+    s->mark[queue] += (uint64_t) len * s->price[queue];
 }
 
 void sched_refund(struct sched *, int queue, uint32_t len);
