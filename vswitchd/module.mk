@@ -1,1 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
+sbin_PROGRAMS += vswitchd/sluiced
+vswitchd_sluiced_SOURCES = \
+	vswitchd/bridge.c \
+	vswitchd/bridge.h \
+	vswitchd/build.c \
+	vswitchd/build.h \
+	vswitchd/commit.c \
+	vswitchd/daemon.h \
+	vswitchd/dp_thread.c \
+	vswitchd/dp_thread.h \
+	vswitchd/events.c \
+	vswitchd/events.h \
+	vswitchd/files.c \
+	vswitchd/files.h \
+	vswitchd/json.c \
+	vswitchd/json.h \
+	vswitchd/links.c \
+	vswitchd/links.h \
+	vswitchd/m_audit.c \
+	vswitchd/m_bridge.c \
+	vswitchd/m_buffer.c \
+	vswitchd/m_config.c \
+	vswitchd/m_daemon.c \
+	vswitchd/m_doctor.c \
+	vswitchd/m_events.c \
+	vswitchd/m_mac.c \
+	vswitchd/m_map.c \
+	vswitchd/m_pfc.c \
+	vswitchd/m_port.c \
+	vswitchd/m_queue.c \
+	vswitchd/m_stats.c \
+	vswitchd/main.c \
+	vswitchd/methods.c \
+	vswitchd/methods.h \
+	vswitchd/options.c \
+	vswitchd/options.h \
+	vswitchd/privs.c \
+	vswitchd/privs.h \
+	vswitchd/reactor.c \
+	vswitchd/reactor.h \
+	vswitchd/rpc_server.c \
+	vswitchd/rpc_server.h \
+	vswitchd/txn.c \
+	vswitchd/txn.h \
+	vswitchd/watch.c \
+	vswitchd/watch.h
+vswitchd_sluiced_CPPFLAGS = $(AM_CPPFLAGS) \
+	$(LIBEVENT_CFLAGS) $(JSONC_CFLAGS) $(CAPNG_CFLAGS) $(SYSTEMD_CFLAGS)
+vswitchd_sluiced_LDADD = \
+	db/libdb.a \
+	lib/rpc/librpc.a \
+	lib/conf/libconf.a \
+	lib/dp/libdp.a \
+	lib/netdev/libnetdev.a \
+	lib/flow/libflow.a \
+	lib/qos/libqos.a \
+	lib/pkt/libpkt.a \
+	lib/wire/libwire.a \
+	lib/base/libbase.a \
+	$(LIBEVENT_LIBS) $(LIBNL_LIBS) $(JSONC_LIBS) $(SQLITE_LIBS) \
+	$(CAPNG_LIBS) $(SYSTEMD_LIBS) -lm
+EXTRA_DIST += vswitchd/may_include

@@ -206,6 +206,10 @@ struct conf_live {
     uint8_t mac[6];     /* its address */
 };
 
+/* The map that holds for a port: its own members over the bridge's. */
+void conf_map_effective(const struct conf_bridge *, const struct conf_port *,
+                        struct conf_map *);
+
 /* The rate that quanta and headroom go by: configured, else the interface's
  * own, else 10 Gb/s. */
 uint64_t conf_port_rate(const struct conf_port *, const struct conf_live *);

@@ -126,10 +126,6 @@ const char *conf_plain_text(const char *from, char *text, size_t size);
 /* The same of a JSON value; null gives "null". */
 const char *conf_json_text(struct json_object *, char *text, size_t size);
 
-/* The map that holds for a port: its own members over the bridge's. */
-void conf_map_effective(const struct conf_bridge *, const struct conf_port *,
-                        struct conf_map *);
-
 /* What the ports of a bridge ask of its memory. */
 struct conf_need {
     uint64_t reserved_bytes; /* sum over all groups */

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A bridge that runs: its datapath, the thread, and what the control thread
+ * knows of its ports.  Configuration (lib/conf) says what should be, this says
+ * what is.  Control thread.
+ */
+#ifndef VSWITCHD_BRIDGE_H
+#define VSWITCHD_BRIDGE_H
+
+#include "base/log.h"
+#include "conf/conf.h"
+#include "dp/dp.h"
+#include "dp_thread.h"
+#include "reactor.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum port_state { PORT_ABSENT, PORT_DOWN, PORT_UP };
+const char *port_state_name(enum port_state);
+
+struct port {
+    char name[CONF_NAME_MAX + 1];   /* of the interface */
+    uint16_t slot;                  /* index in the datapath */
+    const struct netdev_class *cls; /* its type */
+    uint32_t ring_bytes;            /* ring that was asked for */
+    struct netdev *netdev;          /* null: the interface is absent */
+    struct dp_port *state;          /* of the datapath */
+    struct conf_live live;          /* what the interface is like */
+    enum port_state link;           /* as last heard */
+    bool in_plan;                   /* the datapath knows its state */
+    struct netdev_stats past;       /* of netdevs that were closed */
+    uint64_t n_attached;            /* times that the interface was opened */
+    uint64_t ring_drops_seen;       /* kernel's, when last looked at */
+    uint64_t ring_violations;       /* of those: while a class was lossless */
+    uint64_t xoff_second;           /* the second that n_xoff counts in */
+    uint32_t n_xoff;                /* pause events that were told in it */
+    uint64_t xoff_held;             /* held back since the last one */
+    uint64_t n_violations;          /* gathered, not yet told */
+    uint64_t violation_ns;          /* when the last of them were told */
+    uint8_t violation_prio;         /* their priority */
+    enum dp_drop violation_reason;  /* and reason */
+    uint64_t last_try_ns;           /* to open an absent interface */
+};
+
+/* What only former plans of a bridge name, until the datapath let go. */
+struct retired {
+    struct retired *next;  /* older ones */
+    uint64_t generation;   /* free once the datapath has this one */
+    struct dp_plan *plan;  /* each may be null */
+    struct netdev *netdev; /* to be closed */
+    struct port *port;     /* to be freed, with its state */
+};
+
+struct bridge {
+    struct daemon *daemon;            /* whose it is */
+    char name[CONF_NAME_MAX + 1];     /* as configured */
+    struct dp_conf sizes;             /* what dp was made with */
+    struct dp *dp;                    /* the datapath */
+    struct dp_thread *thread;         /* runs it */
+    struct reactor_watch *watch;      /* on the thread's events */
+    struct port *ports[DP_MAX_PORTS]; /* by slot */
+    struct dp_plan *plan;             /* published last; the datapath reads */
+    uint64_t generation;              /* of that plan */
+    uint64_t poll_generation;         /* of the last set of descriptors */
+    uint64_t stall_ns;                /* that automatic headrooms allow for */
+    bool is_short;                    /* headrooms had to be cut to fit */
+    struct retired *retired;          /* newest first */
+    uint64_t events_lost_seen;        /* of the datapath, as last logged */
+    struct log_limit violation_limit; /* of log lines */
+    uint64_t stall_wanted_ns;         /* that did not fit: not tried again */
+    uint64_t window_ns;               /* when the stall was last reset */
+};
+
+/* A running bridge without ports, not in the daemon's list yet. */
+int bridge_create(struct daemon *, const struct conf_bridge *,
+                  struct bridge **, struct err *);
+/* Stops the thread (pauses are released) and frees all.  Null accepted. */
+void bridge_destroy(struct bridge *);
+/* The two halves of stopping, for many at once. */
+void bridge_stop_begin(struct bridge *);
+
+/* A port, without interface; no memory: null. */
+struct port *port_create(const struct conf_port *);
+void port_destroy(struct port *);
+/* The netdev was opened: takes over what it is like. */
+void port_take_netdev(struct port *, struct netdev *);
+/* Adds what a netdev counted to *sum. */
+void port_add_stats(struct netdev_stats *sum, const struct netdev_stats *);
+/* Past and present together. */
+void port_stats(const struct port *, struct netdev_stats *);
+/* Whether a class of the port is lossless, by configuration. */
+bool port_is_lossless(const struct bridge *, const struct port *);
+
+/* Publishes a plan and the descriptors of the ports in it.  Cannot fail. */
+void bridge_publish(struct bridge *, struct dp_plan *);
+/* Puts something away until the last published plan is in force. */
+void bridge_retire(struct bridge *, struct dp_plan *, struct netdev *,
+                   struct port *);
+/* Waits, for a second at most, till the last plan is in force, and frees what
+ * was retired.  False: not yet (the thread finds no CPU). */
+bool bridge_settle(struct bridge *);
+bool bridge_is_settled(const struct bridge *);
+/* Frees what was retired and may be freed by now. */
+void bridge_reap(struct bridge *);
+/* Waits for all descriptors again, those that were muted too. */
+void bridge_poll_again(struct bridge *);
+
+/* Runs fn on the datapath's thread and waits for it. */
+void bridge_call(struct bridge *, void (*fn)(struct dp *, void *), void *arg);
+
+/* Throws away what a freshly opened netdev collected before its turn came, so
+ * that nothing which its predecessor delivered comes twice. */
+void bridge_discard(struct bridge *, struct netdev *);
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Building a change of a bridge: see build.h.  Committing it is in commit.c.
+ */
+#include "build.h"
+
+#include "base/log.h"
+#include "daemon.h"
+#include "netdev/link.h"
+#include "qos/headroom.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An Ethernet header and two tags: what a frame has beyond the MTU. */
+#define FRAME_OVERHEAD 22u
+
+/* --- one port ----------------------------------------------------------- */
+
+static int
+open_netdev(struct build *x, const struct conf_port *cp, struct netdev **nd,
+            struct err *err)
+{
+    struct netdev_args args = {
+        .name = cp->name,
+        .pool = dp_pool(x->bridge->dp),
+        .ring_bytes = cp->ring_bytes,
+        .have_mac = cp->have_mac,
+        .mtu = x->conf->max_frame_bytes - FRAME_OVERHEAD,
+    };
+    struct err why;
+    int error;
+
+    err_clear(&why);
+    memcpy(args.mac, cp->mac, sizeof(args.mac));
+    error = netdev_open(cp->cls, &args, nd, &why);
+    if (error == ENODEV || error == ENXIO)
+        /* What somebody who asked for the port must hear first. */
+        return err_set(err, ENOENT, "/name", cp->name,
+                       "an interface that exists in the daemon's network "
+                       "namespace",
+                       "there is no interface %s", cp->name);
+    if (error && err)
+        *err = why;
+    return error;
+}
+
+/* An interface that a configured port has not got is no reason to refuse:
+ * it is waited for. */
+static int
+forgive(struct build *x, const struct conf_port *cp, struct err *why)
+{
+    log_warn("bridge %s: port %s is absent: %s", x->conf->name, cp->name,
+             why->msg);
+    return 0;
+}
+
+/* A port that is not live under this bridge: is it in another one? */
+static struct port *
+find_source(struct build *x, const struct conf_port *cp, struct bridge **from)
+{
+    struct port *p = daemon_find_port(x->daemon, cp->name, from);
+
+    if (!p || *from == x->bridge || !p->netdev || p->cls != cp->cls ||
+        !p->cls->set_pool)
+        return NULL;
+    if (p->ring_bytes != cp->ring_bytes && p->cls == &netdev_afpacket)
+        return NULL;
+    return p->cls->set_pool(p->netdev, dp_pool(x->bridge->dp), true) ? p
+                                                                     : NULL;
+}
+
+/* A port that the bridge does not have yet. */
+static int
+build_new_port(struct build *x, const struct conf_port *cp,
+               struct build_port *bp, struct err *err)
+{
+    struct bridge *from = NULL;
+    struct port *source = find_source(x, cp, &from);
+    bool was_configured = conf_find_port(x->daemon->conf, cp->name, NULL);
+    struct err why;
+    int error;
+
+    bp->port = port_create(cp);
+    if (!bp->port)
+        return err_sys(err, ENOMEM, "port %s", cp->name);
+    bp->is_new = true;
+    if (source) {
+        bp->how = BUILD_MOVED;
+        bp->netdev = source->netdev;
+        bp->from = source;
+        bp->from_bridge = from;
+        return 0;
+    }
+    err_clear(&why);
+    error = open_netdev(x, cp, &bp->netdev, &why);
+    bp->how = error ? BUILD_ABSENT : BUILD_OPENED;
+    if (!error)
+        return 0;
+    if (x->mode == BUILD_LENIENT || (was_configured && error == ENOENT))
+        return forgive(x, cp, &why);
+    if (err)
+        *err = why;
+    return error;
+}
+
+/* A tap is to have another address. */
+static int
+build_mac(struct build_port *bp, const struct conf_port *cp, struct err *err)
+{
+    struct netdev *nd = bp->port->netdev;
+    int error;
+
+    if (cp->cls != &netdev_tap || !cp->have_mac || !nd ||
+        !memcmp(cp->mac, nd->mac, sizeof(cp->mac)))
+        return 0;
+    error = link_set_mac(cp->name, cp->mac, err);
+    if (error)
+        return error;
+    memcpy(bp->old_mac, nd->mac, sizeof(bp->old_mac));
+    bp->mac_is_set = true;
+    return 0;
+}
+
+/* A port that the bridge has already. */
+static int
+build_old_port(struct build *x, const struct conf_port *cp, struct port *p,
+               struct build_port *bp, struct err *err)
+{
+    char path[96];
+    int error;
+
+    bp->port = p;
+    bp->how = p->netdev ? BUILD_KEEP : BUILD_ABSENT;
+    if (cp->cls != p->cls) {
+        snprintf(path, sizeof(path), "/bridges/%s/ports/%s/type",
+                 x->conf->name, cp->name);
+        return err_set(err, EBUSY, path, cp->cls->type, p->cls->type,
+                       "port %s: its type cannot change from %s to %s: remove "
+                       "the port and add it again",
+                       cp->name, p->cls->type, cp->cls->type);
+    }
+    if (cp->ring_bytes != p->ring_bytes && p->netdev &&
+        cp->cls == &netdev_afpacket) {
+        error = open_netdev(x, cp, &bp->netdev, err);
+        if (error)
+            return error;
+        bp->how = BUILD_OPENED;
+    }
+    return build_mac(bp, cp, err);
+}
+
+static int
+build_port(struct build *x, const struct conf_port *cp, struct err *err)
+{
+    struct build_port *bp = &x->ports[cp->slot];
+    struct port *p = x->bridge->ports[cp->slot];
+
+    if (p && !strcmp(p->name, cp->name))
+        return build_old_port(x, cp, p, bp, err);
+    return build_new_port(x, cp, bp, err);
+}
+
+/* --- the plan ----------------------------------------------------------- */
+
+/* What the interface of a port is going to be like. */
+static struct conf_live
+live_of(const struct build_port *bp)
+{
+    struct conf_live live = bp->port->live;
+
+    if (bp->how == BUILD_OPENED) {
+        live.speed_bps = bp->netdev->speed_bps;
+        live.mtu = bp->netdev->mtu;
+        memcpy(live.mac, bp->netdev->mac, sizeof(live.mac));
+    } else if (bp->how == BUILD_MOVED) {
+        live = bp->from->live;
+    }
+    return live;
+}
+
+static int
+plan_port(struct build *x, const struct conf_port *cp, uint64_t stall_ns,
+          struct err *err)
+{
+    struct build_port *bp = &x->ports[cp->slot];
+    struct conf_live live = live_of(bp);
+    struct dp_plan_port *pp = x->plan->ports[cp->slot];
+
+    if (!pp)
+        pp = calloc(1, sizeof(*pp));
+    if (!pp)
+        return err_sys(err, ENOMEM, "port %s", cp->name);
+    if (bp->mac_is_set)
+        memcpy(live.mac, cp->mac, sizeof(live.mac));
+    x->plan->ports[cp->slot] = pp;
+    pp->netdev = bp->how == BUILD_KEEP     ? bp->port->netdev
+                 : bp->how == BUILD_OPENED ? bp->netdev
+                                           : NULL;
+    pp->state = bp->port->state;
+    pp->is_new = !bp->port->in_plan;
+    conf_build_port(x->conf, cp, &live, stall_ns, pp);
+    return 0;
+}
+
+static int
+plan_all(struct build *x, uint64_t stall_ns, struct err *err)
+{
+    int error;
+
+    x->stall_ns = stall_ns;
+    for (uint32_t i = 0; i < x->conf->n_ports; i++) {
+        error = plan_port(x, x->conf->ports[i], stall_ns, err);
+        if (error)
+            return error;
+    }
+    return conf_build_bridge(x->conf, x->plan, err);
+}
+
+/* Cuts automatic headrooms to n sixteenths of what they should be. */
+static void
+cut_headrooms(struct build *x, unsigned n)
+{
+    for (uint32_t i = 0; i < x->conf->n_ports; i++) {
+        const struct conf_port *cp = x->conf->ports[i];
+        struct dp_plan_port *pp = x->plan->ports[cp->slot];
+        struct conf_live live = live_of(&x->ports[cp->slot]);
+
+        for (int g = 0; g < N_PG; g++)
+            if (pp->pg[g].lossless &&
+                cp->group[g].headroom_bytes == CONF_HEADROOM_AUTO)
+                pp->pg[g].headroom_bytes =
+                    conf_port_headroom(x->conf, cp, g, &live, x->stall_ns) /
+                    16 * n;
+    }
+}
+
+/* Fits automatic headrooms into the memory.  When the stall that was measured
+ * asks for more than there is, or leaves less than a quarter of it to be
+ * shared, allow for what can be had, down to the least that the rule asks for.
+ * What is less than that is refused, unless it is so
+ * already: an interface may have come with a higher rate than the
+ * configuration was checked with.  doctor and the log say so. */
+static int
+plan_to_fit(struct build *x, uint64_t stall_ns, struct err *err)
+{
+    bool may_cut = x->mode == BUILD_LENIENT || x->bridge->is_short;
+    int error = plan_all(x, stall_ns, err);
+
+    while ((error == ENOSPC ||
+            (!error && x->plan->shared_bytes < x->conf->memory_bytes / 4)) &&
+           stall_ns > HEADROOM_MIN_STALL_NS) {
+        stall_ns = stall_ns / 8 * 7;
+        if (stall_ns < HEADROOM_MIN_STALL_NS)
+            stall_ns = HEADROOM_MIN_STALL_NS;
+        x->is_short = true;
+        error = plan_all(x, stall_ns, err);
+    }
+    for (unsigned n = 16; error == ENOSPC && may_cut && n-- > 0;) {
+        x->is_short = true;
+        cut_headrooms(x, n);
+        error = conf_build_bridge(x->conf, x->plan, err);
+    }
+    return error;
+}
+
+static int
+make_plan(struct build *x, uint64_t stall_ns, struct err *err)
+{
+    x->plan = calloc(1, sizeof(*x->plan));
+    if (!x->plan)
+        return err_sys(err, ENOMEM, "bridge %s", x->conf->name);
+    x->plan->generation = x->bridge->generation + 1;
+    for (uint32_t i = 0; i < x->conf->n_ports; i++)
+        if (x->conf->ports[i]->slot >= x->plan->n_slots)
+            x->plan->n_slots = (uint16_t) (x->conf->ports[i]->slot + 1);
+    return plan_to_fit(x, stall_ns, err);
+}
+
+/* --- the whole ---------------------------------------------------------- */
+
+static struct build *
+new_build(struct daemon *d, const struct conf_bridge *conf,
+          enum build_mode mode)
+{
+    struct build *x = calloc(1, sizeof(*x));
+
+    if (!x)
+        abort(); /* the control plane has no memory at all */
+    x->daemon = d;
+    x->conf = conf;
+    x->mode = mode;
+    return x;
+}
+
+/* The bridge that the build works on: the live one when its memory may stay as
+ * it is, else one that takes its place. */
+static int
+choose_bridge(struct build *x, struct bridge *live, struct err *err)
+{
+    struct dp_conf sizes;
+
+    conf_build_dp(x->conf, &sizes);
+    if (live && live->sizes.n_buffers == sizes.n_buffers &&
+        live->sizes.frame_bytes == sizes.frame_bytes) {
+        x->bridge = live;
+        if (bridge_is_settled(live) || bridge_settle(live))
+            return 0;
+        return err_set(err, EBUSY, NULL, NULL, NULL,
+                       "bridge %s has not taken over the last change yet",
+                       live->name);
+    }
+    x->is_new = true;
+    x->replaces = live;
+    return bridge_create(x->daemon, x->conf, &x->bridge, err);
+}
+
+int
+build_create(struct daemon *d, const struct conf_bridge *conf,
+             struct bridge *live, enum build_mode mode, uint64_t stall_ns,
+             struct build **out, struct err *err)
+{
+    struct build *x = new_build(d, conf, mode);
+    int error = choose_bridge(x, live, err);
+
+    for (uint32_t i = 0; i < conf->n_ports && !error; i++)
+        error = build_port(x, conf->ports[i], err);
+    if (!error)
+        error = make_plan(x, stall_ns, err);
+    if (error) {
+        build_abort(x);
+        return error;
+    }
+    *out = x;
+    return 0;
+}
+
+int
+build_attach(struct bridge *b, struct port *p, bool came, uint64_t stall_ns,
+             struct build **out, struct err *err)
+{
+    struct conf_bridge *conf = conf_find_bridge(b->daemon->conf, b->name);
+    struct build *x = new_build(b->daemon, conf, BUILD_LENIENT);
+    int error = choose_bridge(x, b, err);
+
+    for (uint32_t i = 0; i < conf->n_ports && !error; i++) {
+        struct build_port *bp = &x->ports[conf->ports[i]->slot];
+
+        bp->port = b->ports[conf->ports[i]->slot];
+        bp->how = bp->port->netdev ? BUILD_KEEP : BUILD_ABSENT;
+        if (bp->port != p)
+            continue;
+        bp->how = BUILD_ABSENT;
+        if (came)
+            error = open_netdev(x, conf->ports[i], &bp->netdev, err);
+        if (came && !error)
+            bp->how = BUILD_OPENED;
+    }
+    if (!error)
+        error = make_plan(x, stall_ns, err);
+    if (error) {
+        build_abort(x);
+        return error;
+    }
+    *out = x;
+    return 0;
+}
+
+void
+build_abort(struct build *x)
+{
+    for (int i = 0; i < DP_MAX_PORTS; i++) {
+        struct build_port *bp = &x->ports[i];
+
+        if (bp->mac_is_set && link_set_mac(bp->port->name, bp->old_mac, NULL))
+            log_warn("port %s: cannot set its former address again",
+                     bp->port->name);
+        if (bp->how == BUILD_OPENED)
+            netdev_close(bp->netdev);
+        if (bp->is_new)
+            port_destroy(bp->port);
+    }
+    dp_plan_destroy(x->plan);
+    if (x->is_new)
+        bridge_destroy(x->bridge);
+    free(x);
+}

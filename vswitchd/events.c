@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events: see events.h.
+ */
+#include "events.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon.h"
+#include "json.h"
+#include "rpc_server.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Events taken from a datapath in one go; the rest is taken in the next turn
+ * of the loop. */
+#define MAX_TAKEN 1024
+#define LOG_PER_S 5
+/* Violations of a port that are nearer to each other share an event. */
+#define VIOLATION_NS (100 * NS_PER_MS)
+
+const char *const event_names[] = {"xoff",      "xon",  "pause",  "resume",
+                                   "violation", "link", "config", NULL};
+
+static const char *
+kind_name(enum event_kind kind)
+{
+    return event_names[__builtin_ctz(kind)];
+}
+
+/* RFC 3339, UTC, of a moment by clock_ns(). */
+static void
+format_time(uint64_t when_ns, char *out, size_t size)
+{
+    uint64_t wall = clock_wall_ns() - (clock_ns() - when_ns);
+    time_t s = (time_t) (wall / NS_PER_S);
+    struct tm tm;
+    size_t n;
+
+    gmtime_r(&s, &tm);
+    n = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(out + n, size - n, ".%06uZ",
+             (unsigned) (wall % NS_PER_S / NS_PER_US));
+}
+
+static struct json_object *
+new_event(enum event_kind kind, uint64_t when_ns, const struct bridge *b,
+          const struct port *p)
+{
+    struct json_object *o = json_object_new_object();
+    char when[64];
+
+    format_time(when_ns, when, sizeof(when));
+    json_add_text(o, "type", kind_name(kind));
+    json_add_text(o, "time", when);
+    if (b)
+        json_add_text(o, "bridge", b->name);
+    if (p)
+        json_add_text(o, "port", p->name);
+    return o;
+}
+
+/* Sends the event, and puts it. */
+static void
+publish(struct daemon *d, enum event_kind kind, const char *port,
+        struct json_object *o)
+{
+    char *text = rpc_notification("event", o);
+
+    rpc_server_notify(d->server, kind, port, text);
+    free(text);
+    json_object_put(o);
+}
+
+static bool
+is_wanted(const struct daemon *d, enum event_kind kind)
+{
+    return d->server && rpc_server_wants(d->server, kind);
+}
+
+/* Whether one more event of a pause may be shown in this second. */
+static bool
+within_rate(struct port *p, uint64_t now_ns)
+{
+    uint64_t second = now_ns / NS_PER_S;
+
+    if (second != p->xoff_second) {
+        p->xoff_second = second;
+        p->n_xoff = 0;
+    }
+    if (p->n_xoff >= EVENTS_PER_SECOND) {
+        p->xoff_held++;
+        return false;
+    }
+    p->n_xoff++;
+    return true;
+}
+
+static void
+on_group(struct bridge *b, struct port *p, const struct dp_event *ev)
+{
+    enum event_kind kind = ev->type == DP_EV_XOFF ? EVENT_XOFF : EVENT_XON;
+    struct json_object *o;
+
+    if (!is_wanted(b->daemon, kind) || !within_rate(p, ev->now_ns))
+        return;
+    o = new_event(kind, ev->now_ns, b, p);
+    json_add_uint(o, "group", ev->index);
+    json_object_object_add(
+        o, "priorities",
+        json_bits(b->plan->ports[p->slot]
+                      ? b->plan->ports[p->slot]->pg_prios[ev->index]
+                      : 0));
+    json_add_uint(o, "held_bytes", ev->held_bytes);
+    json_add_uint(o, "limit_bytes", ev->limit_bytes);
+    if (p->xoff_held)
+        json_add_uint(o, "suppressed", p->xoff_held);
+    p->xoff_held = 0;
+    publish(b->daemon, kind, p->name, o);
+}
+
+static void
+on_pause(struct bridge *b, struct port *p, const struct dp_event *ev)
+{
+    enum event_kind kind =
+        ev->type == DP_EV_RX_PAUSE ? EVENT_PAUSE : EVENT_RESUME;
+    struct json_object *o;
+
+    if (!is_wanted(b->daemon, kind) || !within_rate(p, ev->now_ns))
+        return;
+    o = new_event(kind, ev->now_ns, b, p);
+    json_add_uint(o, "priority", ev->index);
+    if (p->xoff_held)
+        json_add_uint(o, "suppressed", p->xoff_held);
+    p->xoff_held = 0;
+    publish(b->daemon, kind, p->name, o);
+}
+
+void
+events_violations(struct bridge *b, struct port *p)
+{
+    struct json_object *o;
+
+    if (!p->n_violations)
+        return;
+    if (is_wanted(b->daemon, EVENT_VIOLATION)) {
+        o = new_event(EVENT_VIOLATION, p->violation_ns, b, p);
+        json_add_uint(o, "priority", p->violation_prio);
+        json_add_text(o, "reason", dp_drop_name(p->violation_reason));
+        json_add_uint(o, "frames", p->n_violations);
+        publish(b->daemon, EVENT_VIOLATION, p->name, o);
+    }
+    p->n_violations = 0;
+}
+
+/* A lossless frame is lost: told in any case, if not one by one.  Those of one
+ * priority that come faster than VIOLATION_NS share an event, which the next
+ * one, or the daemon's tick, sends. */
+static void
+on_violation(struct bridge *b, struct port *p, const struct dp_event *ev)
+{
+    if (log_limit_ok(&b->violation_limit, LOG_PER_S, ev->now_ns))
+        log_warn("bridge %s: port %s: a frame of lossless priority %u was "
+                 "lost (%s): its headroom was too small, see doctor",
+                 b->name, p->name, ev->index, dp_drop_name(ev->reason));
+    if (p->violation_prio != ev->index || p->violation_reason != ev->reason)
+        events_violations(b, p);
+    p->violation_prio = ev->index;
+    p->violation_reason = ev->reason;
+    p->n_violations++;
+    if (ev->now_ns - p->violation_ns >= VIOLATION_NS) {
+        p->violation_ns = ev->now_ns;
+        events_violations(b, p);
+    }
+}
+
+static void
+on_event(struct bridge *b, const struct dp_event *ev)
+{
+    struct port *p = b->ports[ev->port];
+
+    if (!p) /* it was removed meanwhile */
+        return;
+    switch (ev->type) {
+    case DP_EV_XOFF:
+    case DP_EV_XON:
+        on_group(b, p, ev);
+        break;
+    case DP_EV_RX_PAUSE:
+    case DP_EV_RX_RESUME:
+        on_pause(b, p, ev);
+        break;
+    case DP_EV_VIOLATION:
+        on_violation(b, p, ev);
+        break;
+    case DP_EV_PORT_DOWN: /* netlink says so too, and when it is up again */
+    default:
+        break;
+    }
+}
+
+void
+events_take(struct bridge *b)
+{
+    uint64_t lost = dp_events_lost(b->dp);
+    struct dp_event ev;
+    int n = 0;
+
+    while (n < MAX_TAKEN && dp_event_get(b->dp, &ev)) {
+        on_event(b, &ev);
+        n++;
+    }
+    if (n == MAX_TAKEN)
+        dp_thread_call_again(b->thread);
+    if (lost != b->events_lost_seen) {
+        log_warn("bridge %s: %" PRIu64 " events came faster than they could "
+                 "be told",
+                 b->name, lost - b->events_lost_seen);
+        b->events_lost_seen = lost;
+    }
+}
+
+void
+events_link(struct bridge *b, const struct port *p)
+{
+    struct json_object *o;
+
+    if (!is_wanted(b->daemon, EVENT_LINK))
+        return;
+    o = new_event(EVENT_LINK, clock_ns(), b, p);
+    json_add_text(o, "state", port_state_name(p->link));
+    publish(b->daemon, EVENT_LINK, p->name, o);
+}
+
+void
+events_config(struct daemon *d, const struct conf *from, const struct conf *to)
+{
+    struct json_object *o;
+
+    if (!is_wanted(d, EVENT_CONFIG))
+        return;
+    o = new_event(EVENT_CONFIG, clock_ns(), NULL, NULL);
+    json_object_object_add(o, "changed", conf_diff(from, to));
+    publish(d, EVENT_CONFIG, NULL, o);
+}
+
+void
+events_kernel_drops(struct bridge *b, struct port *p, const char *reason,
+                    uint64_t n)
+{
+    uint64_t now = clock_ns();
+    struct json_object *o;
+
+    if (log_limit_ok(&b->violation_limit, LOG_PER_S, now))
+        log_warn("bridge %s: port %s: the kernel lost %" PRIu64
+                 " frames (%s), of lossless classes perhaps: see doctor",
+                 b->name, p->name, n, reason);
+    if (!is_wanted(b->daemon, EVENT_VIOLATION))
+        return;
+    o = new_event(EVENT_VIOLATION, now, b, p);
+    json_object_object_add(o, "priority", NULL);
+    json_add_text(o, "reason", reason);
+    json_add_uint(o, "frames", n);
+    publish(b->daemon, EVENT_VIOLATION, p->name, o);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What happens, told to those who asked (events.subscribe) and to the log.
+ * Control thread.
+ */
+#ifndef VSWITCHD_EVENTS_H
+#define VSWITCHD_EVENTS_H
+
+#include "bridge.h"
+
+#include <stdint.h>
+
+/* Kinds of events, as bits of a subscription. */
+enum event_kind {
+    EVENT_XOFF = 1 << 0,      /* a group of ours tripped */
+    EVENT_XON = 1 << 1,       /* and let go */
+    EVENT_PAUSE = 1 << 2,     /* a peer paused us */
+    EVENT_RESUME = 1 << 3,    /* and let go, or its time ran out */
+    EVENT_VIOLATION = 1 << 4, /* a lossless frame was lost */
+    EVENT_LINK = 1 << 5,      /* an interface came, went, or changed */
+    EVENT_CONFIG = 1 << 6,    /* the configuration changed */
+    EVENT_ALL = (1 << 7) - 1,
+};
+/* In the order of the bits; ends with null. */
+extern const char *const event_names[];
+
+/* XOFF, XON, PAUSE and RESUME events of a port that are shown per second. */
+#define EVENTS_PER_SECOND 100
+
+/* Takes what the datapath has to tell. */
+void events_take(struct bridge *);
+
+/* Sends the violations that were gathered: once a second. */
+void events_violations(struct bridge *, struct port *);
+
+void events_link(struct bridge *, const struct port *);
+void events_config(struct daemon *, const struct conf *from,
+                   const struct conf *to);
+/* The kernel lost n frames of a port with a lossless class, by `reason`: they
+ * may have been lossless ones. */
+void events_kernel_drops(struct bridge *, struct port *, const char *reason,
+                         uint64_t n);
+
+#endif

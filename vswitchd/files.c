@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Directories, pid file and listening sockets: see files.h.
+ */
+#include "files.h"
+
+#include "base/log.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 16
+
+static int
+make_dir(const char *path, const struct privs_user *user, struct err *err)
+{
+    if (mkdir(path, 0755)) {
+        if (errno == EEXIST)
+            return 0;
+        return err_sys(err, errno, "cannot make the directory %s", path);
+    }
+    if (user->given && chown(path, user->uid, user->gid))
+        return err_sys(err, errno, "cannot give the directory %s away", path);
+    return 0;
+}
+
+int
+files_make_dir_of(const char *path, const struct privs_user *user,
+                  struct err *err)
+{
+    char dir[4096];
+    int error;
+
+    if ((size_t) snprintf(dir, sizeof(dir), "%s", path) >= sizeof(dir))
+        return err_set(err, ENAMETOOLONG, NULL, NULL, NULL,
+                       "%.64s...: the path is too long", path);
+    for (char *p = dir + 1; (p = strchr(p, '/')); p++) {
+        *p = '\0';
+        error = make_dir(dir, user, err);
+        if (error)
+            return error;
+        *p = '/';
+    }
+    return 0;
+}
+
+int
+files_write_pid(const char *path, struct err *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                  0644);
+    char text[32];
+    int n = snprintf(text, sizeof(text), "%ld\n", (long) getpid());
+    int error = 0;
+
+    if (fd < 0)
+        return err_sys(err, errno, "cannot write the pid file %s", path);
+    if (write(fd, text, (size_t) n) != n)
+        error = err_sys(err, errno ? errno : EIO,
+                        "cannot write the pid file %s", path);
+    close(fd);
+    return error;
+}
+
+void
+files_remove_pid(const char *path)
+{
+    FILE *f = fopen(path, "re");
+    long pid = 0;
+
+    if (!f)
+        return;
+    if (fscanf(f, "%ld", &pid) != 1)
+        pid = 0;
+    fclose(f);
+    if (pid == (long) getpid() && unlink(path))
+        log_warn("cannot remove the pid file %s: %s", path, strerror(errno));
+}
+
+/* 0 when nothing is in the way at `path` (any more). */
+static int
+make_room(const char *path, const struct sockaddr_un *sun, struct err *err)
+{
+    struct stat st;
+    int fd, error;
+
+    if (lstat(path, &st))
+        return errno == ENOENT
+                   ? 0
+                   : err_sys(err, errno, "cannot look at %s", path);
+    if (!S_ISSOCK(st.st_mode))
+        return err_set(err, EEXIST, "--socket", path, "a path that is free",
+                       "%s exists and is no socket; it is left as it is",
+                       path);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_sys(err, errno, "cannot make a socket");
+    error =
+        connect(fd, (const struct sockaddr *) sun, sizeof(*sun)) ? errno : 0;
+    close(fd);
+    if (error == ECONNREFUSED) {
+        log_info("%s: replacing a socket that a former daemon left", path);
+        if (!unlink(path) || errno == ENOENT)
+            return 0;
+        return err_sys(err, errno, "cannot remove the stale socket %s", path);
+    }
+    return err_set(err, EADDRINUSE, "--socket", path, "a path that is free",
+                   "%s is in use: another daemon listens on it", path);
+}
+
+int
+files_listen_unix(const char *path, int *out, struct err *err)
+{
+    struct sockaddr_un sun = {.sun_family = AF_UNIX};
+    mode_t old;
+    int fd, error;
+
+    if (strlen(path) >= sizeof(sun.sun_path))
+        return err_set(err, ENAMETOOLONG, "--socket", path,
+                       "a path of at most 107 octets",
+                       "%.64s...: too long for a socket (at most %zu octets)",
+                       path, sizeof(sun.sun_path) - 1);
+    strcpy(sun.sun_path, path);
+    error = make_room(path, &sun, err);
+    if (error)
+        return error;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_sys(err, errno, "cannot make a socket");
+    old = umask(0117); /* 0660: root, or the user, and its group */
+    error = bind(fd, (struct sockaddr *) &sun, sizeof(sun)) ? errno : 0;
+    umask(old);
+    if (!error && listen(fd, BACKLOG))
+        error = errno;
+    if (error) {
+        close(fd);
+        return err_sys(err, error, "cannot listen on %s", path);
+    }
+    *out = fd;
+    return 0;
+}
+
+/* Takes "127.0.0.1:6640" or "[::1]:6640" apart. */
+static bool
+parse_loopback(const char *where, struct sockaddr_storage *ss, socklen_t *len)
+{
+    struct sockaddr_in *in = (struct sockaddr_in *) ss;
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *) ss;
+    const char *colon = strrchr(where, ':');
+    char host[64], *end;
+    unsigned long port;
+
+    if (!colon || (size_t) (colon - where) >= sizeof(host))
+        return false;
+    snprintf(host, sizeof(host), "%.*s", (int) (colon - where), where);
+    port = strtoul(colon + 1, &end, 10);
+    if (end == colon + 1 || *end || port < 1 || port > 65535)
+        return false;
+    memset(ss, 0, sizeof(*ss));
+    if (!strcmp(host, "[::1]")) {
+        in6->sin6_family = AF_INET6;
+        in6->sin6_addr = in6addr_loopback;
+        in6->sin6_port = htons((uint16_t) port);
+        *len = sizeof(*in6);
+        return true;
+    }
+    in->sin_family = AF_INET;
+    in->sin_port = htons((uint16_t) port);
+    *len = sizeof(*in);
+    return inet_pton(AF_INET, host, &in->sin_addr) == 1 &&
+           ntohl(in->sin_addr.s_addr) >> 24 == 127;
+}
+
+int
+files_listen_loopback(const char *where, int *out, struct err *err)
+{
+    struct sockaddr_storage ss;
+    socklen_t len;
+    int fd, error, one = 1;
+
+    if (!parse_loopback(where, &ss, &len))
+        return err_set(err, EINVAL, "--rpc-tcp", where,
+                       "127.0.0.1:PORT or [::1]:PORT",
+                       "--rpc-tcp %s: only a loopback address and a port from "
+                       "1 to 65535 are allowed (127.0.0.1:PORT): whoever "
+                       "connects may change everything",
+                       where);
+    fd = socket(ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_sys(err, errno, "cannot make a socket");
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+    if (bind(fd, (struct sockaddr *) &ss, len) || listen(fd, BACKLOG)) {
+        error = errno;
+        close(fd);
+        return err_sys(err, error, "cannot listen on %s", where);
+    }
+    *out = fd;
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The files that the daemon makes beside its database: directories, the pid
+ * file, the place of the control socket.  Control thread, at start and end.
+ */
+#ifndef VSWITCHD_FILES_H
+#define VSWITCHD_FILES_H
+
+#include "base/err.h"
+#include "privs.h"
+
+/* Makes the directory that `path` lies in, with those above it; what it makes
+ * belongs to the user. */
+int files_make_dir_of(const char *path, const struct privs_user *,
+                      struct err *);
+
+/* Writes our pid, and takes the file away again when it is still ours. */
+int files_write_pid(const char *path, struct err *);
+void files_remove_pid(const char *path);
+
+/* Binds and listens on a Unix stream socket at `path`.  A socket that nobody
+ * listens on any more is replaced; one in use (EADDRINUSE) and a file that is
+ * no socket (EEXIST) are left alone. */
+int files_listen_unix(const char *path, int *fd, struct err *);
+
+/* Listens on "ADDRESS:PORT", on a loopback address only. */
+int files_listen_loopback(const char *where, int *fd, struct err *);
+
+#endif

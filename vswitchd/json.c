@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Short words for making JSON: see json.h.
+ */
+#include "json.h"
+
+#include <string.h>
+
+void
+json_add_text(struct json_object *o, const char *key, const char *value)
+{
+    json_object_object_add(o, key, json_object_new_string(value));
+}
+
+void
+json_add_uint(struct json_object *o, const char *key, uint64_t value)
+{
+    json_object_object_add(o, key, json_object_new_uint64(value));
+}
+
+void
+json_add_bool(struct json_object *o, const char *key, bool value)
+{
+    json_object_object_add(o, key, json_object_new_boolean(value));
+}
+
+struct json_object *
+json_bits(uint8_t bits)
+{
+    struct json_object *a = json_object_new_array();
+
+    for (int i = 0; i < 8; i++)
+        if (bits >> i & 1)
+            json_object_array_add(a, json_object_new_int(i));
+    return a;
+}
+
+struct json_object *
+json_counters(const counter_t *c, size_t n)
+{
+    struct json_object *a = json_object_new_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_object_array_add(a, json_object_new_uint64(counter_get(&c[i])));
+    return a;
+}
+
+struct json_object *
+json_get(struct json_object *o, const char *key)
+{
+    struct json_object *v = NULL;
+
+    json_object_object_get_ex(o, key, &v);
+    return v;
+}
+
+const char *
+json_get_text(struct json_object *o, const char *key, const char *otherwise)
+{
+    struct json_object *v = json_get(o, key);
+
+    return v ? json_object_get_string(v) : otherwise;
+}
+
+int64_t
+json_get_int(struct json_object *o, const char *key, int64_t otherwise)
+{
+    struct json_object *v = json_get(o, key);
+
+    return v ? json_object_get_int64(v) : otherwise;
+}
+
+bool
+json_get_bool(struct json_object *o, const char *key, bool otherwise)
+{
+    struct json_object *v = json_get(o, key);
+
+    return v ? json_object_get_boolean(v) : otherwise;
+}
+
+static bool
+is_among(const char *const keys[], const char *key)
+{
+    for (; *keys; keys++)
+        if (!strcmp(*keys, key))
+            return true;
+    return false;
+}
+
+struct json_object *
+json_without(struct json_object *from, const char *const keys[])
+{
+    struct json_object *to = json_object_new_object();
+
+    json_object_object_foreach (from, key, value) {
+        if (!is_among(keys, key))
+            json_object_object_add(to, key, json_object_get(value));
+    }
+    return to;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The audit: do the books of a datapath agree with its frames?  Control
+ * thread; the datapath's thread does the counting, between two turns.
+ */
+#include "methods.h"
+
+#include "json.h"
+
+#include <string.h>
+
+static void
+audit(struct dp *dp, void *arg)
+{
+    dp_audit(dp, arg);
+}
+
+static void
+add_drops(const struct bridge *b, struct json_object *o)
+{
+    struct json_object *drops = json_object_new_object();
+    struct json_object *kernel = json_object_new_object();
+    uint64_t sum[DP_N_DROPS] = {0};
+    struct netdev_stats below, all;
+
+    memset(&all, 0, sizeof(all));
+    for (int s = 0; s < DP_MAX_PORTS; s++) {
+        const struct port *p = b->ports[s];
+
+        if (!p)
+            continue;
+        for (int i = 0; i < DP_N_DROPS; i++)
+            sum[i] += counter_get(&dp_port_counters(p->state)->drops[i]);
+        port_stats(p, &below);
+        port_add_stats(&all, &below);
+    }
+    for (int i = 0; i < DP_N_DROPS; i++)
+        json_add_uint(drops, dp_drop_name((enum dp_drop) i), sum[i]);
+    json_add_uint(kernel, "kernel-ring", all.rx_ring_drops);
+    json_add_uint(kernel, "kernel-backlog", all.rx_backlog_drops);
+    json_add_uint(kernel, "kernel-tx", all.tx_queue_drops);
+    json_object_object_add(o, "drops", drops);
+    json_object_object_add(o, "kernel_drops", kernel);
+}
+
+static struct json_object *
+audit_object(struct bridge *b)
+{
+    struct json_object *o = json_object_new_object();
+    struct dp_audit a;
+
+    memset(&a, 0, sizeof(a));
+    bridge_call(b, audit, &a);
+    json_add_text(o, "bridge", b->name);
+    json_add_bool(o, "ok", a.ok);
+    json_add_uint(o, "rx", a.rx);
+    json_add_uint(o, "copies", a.copies);
+    json_add_uint(o, "tx", a.tx);
+    json_add_uint(o, "held", a.held);
+    json_add_uint(o, "dropped", a.drops);
+    add_drops(b, o);
+    json_add_uint(o, "charged_bytes", a.charged_bytes);
+    json_add_uint(o, "held_bytes", a.held_bytes);
+    return o;
+}
+
+static int
+audit_show(void *ctx, struct rpc_client *client, struct json_object *params,
+           struct json_object **result, struct err *err)
+{
+    const char *name = json_get_text(params, "bridge", NULL);
+    struct daemon *d = ctx;
+    struct conf_bridge *cb;
+    struct json_object *a;
+    int error = name ? conf_need_bridge(d->conf, name, &cb, err) : 0;
+
+    (void) client;
+    if (error)
+        return error;
+    a = json_object_new_array();
+    for (uint32_t i = 0; i < d->conf->n_bridges; i++)
+        if (!name || !strcmp(d->conf->bridges[i]->name, name))
+            json_object_array_add(a, audit_object(daemon_find_bridge(
+                                         d, d->conf->bridges[i]->name)));
+    *result = a;
+    return 0;
+}
+
+static const struct rpc_param show_params[] = {
+    PARAM_NAME("bridge", false, "Only this bridge."),
+    PARAM_END,
+};
+
+const struct rpc_method methods_audit[] = {
+    {
+        .name = "audit.show",
+        .doc = "Checks that no frame is unaccounted for: rx + copies = tx + "
+               "held + dropped over the whole bridge, that groups are charged "
+               "exactly the bytes that are held, and that queues hold what "
+               "they say.",
+        .params = show_params,
+        .result = "An array of objects: bridge, ok, rx, copies, tx, held, "
+                  "dropped (frames; ports that were removed included), drops "
+                  "(by reason, of the present ports), kernel_drops (by "
+                  "reason), charged_bytes, held_bytes.",
+        .example = "{}",
+        .handler = audit_show,
+    },
+    {.name = NULL},
+};

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The doctor: is each lossless class really lossless, and if not, how many
+ * bytes are missing where?  The rule is lib/qos/headroom.h with the stall that
+ * the datapath measures; beside the headroom, the receive ring has to hold
+ * what arrives while the thread does not run.  Control thread.
+ */
+#include "methods.h"
+
+#include "json.h"
+#include "netdev/link.h"
+#include "qos/headroom.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Preamble, FCS and the gap: what a frame takes on the wire beyond itself. */
+#define WIRE_OVERHEAD 24u
+/* A slot of the receive ring has that much beside the frame, at most. */
+#define SLOT_OVERHEAD 224u
+
+enum verdict { YES, UNSURE, NO };
+
+/* One lossless priority of a port, looked at. */
+struct diagnosis {
+    const struct port_view *v;    /* the port */
+    int group;                    /* the priority's */
+    uint64_t stall_ns;            /* to be survived */
+    struct headroom need;         /* every term */
+    uint64_t headroom_bytes;      /* that there is */
+    uint64_t n_slots;             /* of the receive ring */
+    uint64_t ring_bytes;          /* what it holds, in frames of full size */
+    uint64_t ring_needed_bytes;   /* what arrives during a stall */
+    enum verdict verdict;         /* so far */
+    struct json_object *findings; /* what is wrong */
+};
+
+static void __attribute__((format(printf, 6, 7)))
+find(struct diagnosis *x, enum verdict verdict, const char *term,
+     uint64_t short_bytes, const char *command, const char *fmt, ...)
+{
+    struct json_object *o = json_object_new_object();
+    char message[320];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof(message), fmt, ap);
+    va_end(ap);
+    json_add_text(o, "term", term);
+    json_add_uint(o, "short_bytes", short_bytes);
+    json_add_text(o, "message", message);
+    if (command)
+        json_add_text(o, "command", command);
+    json_object_array_add(x->findings, o);
+    if (verdict > x->verdict)
+        x->verdict = verdict;
+}
+
+/* "4M": rounded up to what is easy to read. */
+static void
+round_up(uint64_t bytes, char *out, size_t size)
+{
+    if (bytes > 1048576)
+        snprintf(out, size, "%" PRIu64 "M", (bytes + 1048575) / 1048576);
+    else
+        snprintf(out, size, "%" PRIu64 "K", (bytes + 1023) / 1024);
+}
+
+static uint64_t
+stall_bytes(const struct port_view *v, uint64_t stall_ns)
+{
+    uint64_t rate = conf_port_rate(v->cp, &v->port->live);
+
+    return (uint64_t) ((unsigned __int128) rate * stall_ns / 8000000000u) + 1;
+}
+
+/* --- what is looked at ----------------------------------------------------
+ */
+
+static void
+look_at_headroom(struct diagnosis *x)
+{
+    const struct port_view *v = x->v;
+    char command[128], size[32];
+    uint64_t missing;
+
+    if (x->headroom_bytes >= x->need.total_bytes)
+        return;
+    missing = x->need.total_bytes - x->headroom_bytes;
+    if (v->cp->group[x->group].headroom_bytes != CONF_HEADROOM_AUTO) {
+        snprintf(command, sizeof(command),
+                 "sluicectl buffer set %s pg %d headroom auto", v->cp->name,
+                 x->group);
+    } else {
+        round_up(v->cb->memory_bytes + missing * v->cb->n_ports, size,
+                 sizeof(size));
+        snprintf(command, sizeof(command), "sluicectl bridge set %s memory %s",
+                 v->cb->name, size);
+    }
+    find(x, NO, "headroom", missing, command,
+         "the headroom of group %d does not hold what may arrive after XOFF",
+         x->group);
+}
+
+static void
+ring_command(const struct diagnosis *x, uint64_t n_slots, char *out,
+             size_t size)
+{
+    uint64_t bytes =
+        n_slots * (x->v->cb->max_frame_bytes + (uint64_t) SLOT_OVERHEAD);
+    char text[32];
+
+    round_up(bytes, text, sizeof(text));
+    snprintf(out, size, "sluicectl port set %s ring %s", x->v->cp->name, text);
+}
+
+static void
+look_at_ring(struct diagnosis *x)
+{
+    uint64_t frame = x->v->cb->max_frame_bytes;
+    char command[128];
+
+    if (!x->n_slots) {
+        find(x, UNSURE, "ring", 0, NULL,
+             "how much the interface holds for us is not known");
+        return;
+    }
+    if (x->ring_bytes >= x->ring_needed_bytes)
+        return;
+    ring_command(x, x->ring_needed_bytes / frame + 1, command,
+                 sizeof(command));
+    find(x, NO, "ring", x->ring_needed_bytes - x->ring_bytes, command,
+         "the receive ring does not hold what arrives at line rate while the "
+         "thread does not run for %" PRIu64 " us",
+         x->stall_ns / 1000);
+}
+
+/* Slots and buffers hold one frame each, however short it is: shortest frame
+ * that may arrive at line rate throughout. */
+static uint64_t
+shortest(uint64_t bytes, uint64_t n)
+{
+    uint64_t wire = n ? (bytes + n - 1) / n : UINT64_MAX;
+
+    return wire > WIRE_OVERHEAD ? wire - WIRE_OVERHEAD : 0;
+}
+
+static void
+look_at_small_frames(struct diagnosis *x)
+{
+    const struct port_view *v = x->v;
+    uint64_t frame = shortest(x->ring_needed_bytes, x->n_slots);
+    uint64_t all_bytes = 0, n = v->bridge->plan->low_buffers, of_pool;
+    char command[128], size[32];
+
+    if (x->n_slots && frame > PKT_MIN_LEN && x->verdict != NO) {
+        ring_command(x,
+                     x->ring_needed_bytes / (PKT_MIN_LEN + WIRE_OVERHEAD) + 1,
+                     command, sizeof(command));
+        find(x, UNSURE, "small-frames", 0, command,
+             "frames shorter than %" PRIu64 " octets, at line rate, would "
+             "fill the %" PRIu64 " slots of the receive ring during a stall",
+             frame, x->n_slots);
+    }
+    for (uint32_t i = 0; i < v->cb->n_ports; i++) {
+        struct port_view w = *v;
+
+        w.cp = v->cb->ports[i];
+        w.port = v->bridge->ports[w.cp->slot];
+        if (conf_lossless_groups(v->cb, w.cp))
+            all_bytes += stall_bytes(&w, x->stall_ns);
+    }
+    of_pool = shortest(all_bytes, n);
+    if (of_pool <= PKT_MIN_LEN || x->verdict == NO)
+        return;
+    round_up((uint64_t) v->cb->memory_bytes *
+                     (all_bytes / (PKT_MIN_LEN + WIRE_OVERHEAD)) /
+                     (n ? n : 1) +
+                 1,
+             size, sizeof(size));
+    snprintf(command, sizeof(command), "sluicectl bridge set %s memory %s",
+             v->cb->name, size);
+    find(x, UNSURE, "buffers", 0, command,
+         "frames shorter than %" PRIu64
+         " octets, at line rate on all lossless "
+         "ports, would take the %" PRIu64 " frame buffers that are kept for "
+         "headroom",
+         of_pool, n);
+}
+
+static void
+look_at_interface(struct diagnosis *x)
+{
+    const struct port_view *v = x->v;
+    struct link_info info;
+
+    if (v->port->link == PORT_ABSENT) {
+        find(x, UNSURE, "interface", 0, NULL,
+             "there is no interface %s at this moment", v->cp->name);
+        return;
+    }
+    if (!v->cp->rate_bps && !v->port->live.speed_bps)
+        find(x, UNSURE, "rate", 0, NULL,
+             "the interface does not say how fast it is, and no rate is "
+             "configured: 10G is assumed");
+    if (v->port->netdev && v->port->netdev->ifindex && v->pp->pfc.enabled &&
+        !link_get_index(v->port->netdev->ifindex, &info, NULL) &&
+        !info.kind[0])
+        find(x, UNSURE, "nic", 0, NULL,
+             "%s is a physical NIC: its MAC may swallow or answer PFC frames "
+             "itself; see docs/pfc.md",
+             v->cp->name);
+}
+
+static void
+look_at_past(struct diagnosis *x, int prio)
+{
+    const struct port *p = x->v->port;
+    uint64_t n = counter_get(&dp_port_counters(p->state)->violations[prio]);
+
+    if (n)
+        find(x, YES, "violations", 0, NULL,
+             "%" PRIu64 " lossless frames of the priority were lost since the "
+             "port was added",
+             n);
+    if (p->ring_violations)
+        find(x, YES, "violations", 0, NULL,
+             "the kernel lost %" PRIu64 " frames of the port, of lossless "
+             "classes perhaps, since it was added",
+             p->ring_violations);
+}
+
+/* --- the answer --------------------------------------------------------- */
+
+static struct json_object *
+terms_of(const struct diagnosis *x)
+{
+    struct json_object *o = json_object_new_object();
+
+    json_add_uint(o, "cable_bytes", x->need.cable_bytes);
+    json_add_uint(o, "reaction_bytes", x->need.reaction_bytes);
+    json_add_uint(o, "macphy_bytes", x->need.macphy_bytes);
+    json_add_uint(o, "rx_mtu_bytes", x->need.rx_mtu_bytes);
+    json_add_uint(o, "tx_mtu_bytes", x->need.tx_mtu_bytes);
+    json_add_uint(o, "hw_bytes", x->need.hw_bytes);
+    json_add_uint(o, "stall_bytes", x->need.stall_bytes);
+    json_add_uint(o, "batch_bytes", x->need.batch_bytes);
+    json_add_uint(o, "sw_bytes", x->need.sw_bytes);
+    json_add_uint(o, "total_bytes", x->need.total_bytes);
+    return o;
+}
+
+static void
+diagnose(struct diagnosis *x)
+{
+    const struct port_view *v = x->v;
+    struct netdev_stats nd;
+
+    x->stall_ns = counter_get(&dp_stall(v->bridge->dp)->p9999_ns);
+    if (x->stall_ns < v->bridge->stall_ns)
+        x->stall_ns = v->bridge->stall_ns;
+    conf_port_headroom_terms(v->cb, v->cp, &v->port->live, x->stall_ns,
+                             &x->need);
+    x->headroom_bytes = v->pp->pg[x->group].headroom_bytes;
+    port_stats(v->port, &nd);
+    x->n_slots = nd.n_ring_slots;
+    x->ring_bytes = x->n_slots * v->cb->max_frame_bytes;
+    x->ring_needed_bytes = stall_bytes(v, x->stall_ns);
+    look_at_headroom(x);
+    if (v->port->link != PORT_ABSENT)
+        look_at_ring(x);
+    look_at_small_frames(x);
+    look_at_interface(x);
+}
+
+static void
+add_diagnosis(const struct port_view *v, int prio, struct json_object *to)
+{
+    static const char *const words[] = {"yes", "unsure", "no"};
+    struct diagnosis x = {.v = v, .group = v->pp->prio_to_pg[prio]};
+    struct json_object *o = json_object_new_object();
+
+    x.findings = json_object_new_array();
+    diagnose(&x);
+    look_at_past(&x, prio);
+    json_add_text(o, "port", v->port->name);
+    json_add_text(o, "bridge", v->bridge->name);
+    json_add_uint(o, "priority", (uint64_t) prio);
+    json_add_uint(o, "group", (uint64_t) x.group);
+    json_add_text(o, "lossless", words[x.verdict]);
+    json_object_object_add(o, "terms", terms_of(&x));
+    json_add_uint(o, "stall_ns", x.stall_ns);
+    json_add_uint(o, "headroom_bytes", x.headroom_bytes);
+    json_add_uint(o, "needed_bytes", x.need.total_bytes);
+    json_add_uint(o, "ring_bytes", x.ring_bytes);
+    json_add_uint(o, "ring_needed_bytes", x.ring_needed_bytes);
+    json_object_object_add(o, "findings", x.findings);
+    json_object_array_add(to, o);
+}
+
+static void
+add_port(const struct port_view *v, struct json_object *to)
+{
+    uint8_t prios = v->cp->pause_tx ? 0xff : v->cp->pfc_prios;
+
+    for (int p = 0; p < N_PRIO; p++)
+        if (prios >> p & 1)
+            add_diagnosis(v, p, to);
+}
+
+static int
+doctor_show(void *ctx, struct rpc_client *client, struct json_object *params,
+            struct json_object **result, struct err *err)
+{
+    (void) client;
+    return methods_each_port(ctx, params, add_port, result, err);
+}
+
+static const struct rpc_param show_params[] = {
+    PARAM_NAME("port", false, "Only this port."),
+    PARAM_END,
+};
+
+const struct rpc_method methods_doctor[] = {
+    {
+        .name = "doctor.show",
+        .doc = "Says of every lossless priority of every port whether it is "
+               "really lossless: every term of the headroom rule, what there "
+               "is, what is missing, and the command that mends it.",
+        .params = show_params,
+        .result = "An array of objects: port, bridge, priority, group, "
+                  "lossless (yes, no, unsure), terms (in bytes: cable_bytes, "
+                  "reaction_bytes, macphy_bytes, rx_mtu_bytes, tx_mtu_bytes, "
+                  "hw_bytes, stall_bytes, batch_bytes, sw_bytes, "
+                  "total_bytes), stall_ns (that is to be survived), "
+                  "headroom_bytes, needed_bytes, ring_bytes (what the receive "
+                  "ring holds in frames of full size), ring_needed_bytes, "
+                  "findings (array of term, short_bytes, message, command).",
+        .example = "{}",
+        .handler = doctor_show,
+    },
+    {.name = NULL},
+};

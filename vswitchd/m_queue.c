@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Methods on egress queues.  Control thread.
+ */
+#include "methods.h"
+
+#include "json.h"
+
+static int
+queue_set(void *ctx, struct rpc_client *client, struct json_object *params,
+          struct json_object **result, struct err *err)
+{
+    struct json_object *edit = json_object_new_object();
+    int error;
+
+    (void) client;
+    json_object_object_add(edit, "queues",
+                           json_object_get(json_get(params, "queues")));
+    error =
+        methods_edit_port(ctx, json_get_text(params, "port", ""), edit, err);
+    json_object_put(edit);
+    if (!error)
+        *result = json_object_new_object();
+    return error;
+}
+
+static struct json_object *
+queue_object(const struct port_view *v, int q)
+{
+    const struct dp_port_counters *n = dp_port_counters(v->port->state);
+    const struct conf_queue *cq = &v->cp->queue[q];
+    uint8_t paused = __atomic_load_n(&dp_port_pfc(v->port->state)->paused,
+                                     __ATOMIC_RELAXED);
+    struct json_object *o = json_object_new_object();
+    unsigned prios = 0;
+
+    for (int p = 0; p < N_PRIO; p++)
+        if (v->pp->prio_to_queue[p] == q)
+            prios |= 1u << p;
+    json_add_text(o, "port", v->port->name);
+    json_add_uint(o, "queue", (uint64_t) q);
+    json_object_object_add(o, "priorities", json_bits((uint8_t) prios));
+    json_add_text(o, "mode", cq->ets ? "ets" : "strict");
+    json_add_uint(o, "weight", cq->weight);
+    json_add_uint(o, "max_rate_bps", cq->max_rate_bps);
+    json_add_uint(o, "limit_bytes", cq->limit_bytes);
+    json_add_bool(o, "lossless", v->pp->queue[q].lossless);
+    json_add_bool(o, "paused", (prios & paused) != 0);
+    json_add_uint(o, "frames", counter_get(&n->q_frames[q]));
+    json_add_uint(o, "bytes", counter_get(&n->q_bytes[q]));
+    json_add_uint(o, "peak_bytes", counter_get(&n->q_peak[q]));
+    json_add_uint(o, "tx_frames", counter_get(&n->q_tx_frames[q]));
+    json_add_uint(o, "tx_bytes", counter_get(&n->q_tx_bytes[q]));
+    json_add_uint(o, "drops", counter_get(&n->q_drops[q]));
+    return o;
+}
+
+static void
+add_queues(const struct port_view *v, struct json_object *to)
+{
+    for (int q = 0; q < N_QUEUE; q++)
+        json_object_array_add(to, queue_object(v, q));
+}
+
+static int
+queue_show(void *ctx, struct rpc_client *client, struct json_object *params,
+           struct json_object **result, struct err *err)
+{
+    (void) client;
+    return methods_each_port(ctx, params, add_queues, result, err);
+}
+
+static const struct rpc_param set_params[] = {
+    PARAM_NAME("port", true, "The port."),
+    {.name = "queues",
+     .type = RPC_T_OBJECT,
+     .required = true,
+     .doc = "By number (\"0\" to \"7\"): mode (strict or ets), weight (per "
+            "cent), max_rate_bps (0: not limited), limit_bytes (a lossy queue "
+            "drops above).  All in one call, since the weights of the ETS "
+            "queues sum to 100."},
+    PARAM_END,
+};
+
+static const struct rpc_param show_params[] = {
+    PARAM_NAME("port", false, "Only this port."),
+    PARAM_END,
+};
+
+const struct rpc_method methods_queue[] = {
+    {
+        .name = "queue.set",
+        .doc = "Changes egress queues: transmission selection, maximum rate, "
+               "limit.  What is not given stays as it is.",
+        .params = set_params,
+        .result = "An empty object.",
+        .example = "{\"port\": \"eth1\", \"queues\": {\"0\": {\"mode\": "
+                   "\"ets\", \"weight\": 30}, \"3\": {\"mode\": \"ets\", "
+                   "\"weight\": 70}}}",
+        .changes = true,
+        .handler = queue_set,
+    },
+    {
+        .name = "queue.show",
+        .doc = "Shows the egress queues.",
+        .params = show_params,
+        .result =
+            "An array of objects: port, queue, priorities, mode, weight, "
+            "max_rate_bps, limit_bytes, lossless, paused, frames and "
+            "bytes (queued now), peak_bytes, tx_frames, tx_bytes, "
+            "drops.",
+        .example = "{\"port\": \"eth1\"}",
+        .handler = queue_show,
+    },
+    {.name = NULL},
+};

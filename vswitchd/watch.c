@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the daemon looks at once a second: see watch.h.
+ */
+#include "watch.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "build.h"
+#include "daemon.h"
+#include "events.h"
+#include "links.h"
+#include "qos/headroom.h"
+
+/* Turns without which a percentile of 99.99 means nothing. */
+#define MIN_TURNS 10000
+/* The stall is measured anew after that time; only then can it be found to be
+ * less than the headrooms allow for. */
+#define WINDOW_NS (600 * NS_PER_S)
+#define STEP_NS   (500 * NS_PER_US)
+
+/* --- drops below us ----------------------------------------------------- */
+
+static void
+watch_drops(struct bridge *b, struct port *p)
+{
+    struct netdev *nd = p->netdev;
+    uint64_t drops, n;
+
+    if (!nd->cls->poll_kernel)
+        return;
+    nd->cls->poll_kernel(nd);
+    drops = counter_get(&nd->stats.rx_ring_drops);
+    n = drops - p->ring_drops_seen;
+    p->ring_drops_seen = drops;
+    if (!n || !port_is_lossless(b, p))
+        return;
+    p->ring_violations += n;
+    events_kernel_drops(b, p, "kernel-ring", n);
+}
+
+/* --- the stall ---------------------------------------------------------- */
+
+static bool
+has_lossless(const struct bridge *b)
+{
+    for (int i = 0; i < DP_MAX_PORTS; i++)
+        if (b->ports[i] && port_is_lossless(b, b->ports[i]))
+            return true;
+    return false;
+}
+
+/* Automatic headrooms allow for another stall from now on. */
+static void
+allow_for(struct bridge *b, uint64_t stall_ns)
+{
+    struct build *x;
+    struct err err;
+
+    if (stall_ns < HEADROOM_MIN_STALL_NS)
+        stall_ns = HEADROOM_MIN_STALL_NS;
+    if (stall_ns == b->stall_ns)
+        return;
+    if (!has_lossless(b)) {
+        b->stall_ns = stall_ns;
+        return;
+    }
+    err_clear(&err);
+    if (build_attach(b, NULL, false, stall_ns, &x, &err)) {
+        log_warn("bridge %s: headroom: %s", b->name, err.msg);
+        return;
+    }
+    log_info("bridge %s: headrooms allow for a stall of %llu us now, %llu us "
+             "are wanted",
+             b->name, (unsigned long long) (x->stall_ns / NS_PER_US),
+             (unsigned long long) (stall_ns / NS_PER_US));
+    build_commit(b->daemon, &x, 1, NULL, 0);
+}
+
+static uint64_t
+with_margin(uint64_t measured_ns)
+{
+    return (measured_ns * 5 / 4 + STEP_NS - 1) / STEP_NS * STEP_NS;
+}
+
+static void
+reset_stall(struct dp *dp, void *arg)
+{
+    (void) arg;
+    dp_stall_reset(dp);
+}
+
+static void
+watch_stall(struct bridge *b, uint64_t now_ns)
+{
+    const struct dp_stall *s = dp_stall(b->dp);
+    uint64_t measured_ns = counter_get(&s->p9999_ns);
+
+    if (!b->window_ns)
+        b->window_ns = now_ns;
+    if (counter_get(&s->n_turns) < MIN_TURNS)
+        return;
+    if (measured_ns > b->stall_ns && measured_ns > b->stall_wanted_ns) {
+        b->stall_wanted_ns = with_margin(measured_ns);
+        allow_for(b, b->stall_wanted_ns);
+    }
+    if (now_ns - b->window_ns < WINDOW_NS)
+        return;
+    if (measured_ns * 2 < b->stall_ns) {
+        b->stall_wanted_ns = 0;
+        allow_for(b, with_margin(measured_ns));
+    }
+    bridge_call(b, reset_stall, NULL);
+    b->window_ns = now_ns;
+}
+
+/* --- all of it ---------------------------------------------------------- */
+
+void
+watch_tick(struct daemon *d)
+{
+    uint64_t now_ns = clock_ns();
+
+    for (uint32_t i = 0; i < d->n_bridges; i++) {
+        struct bridge *b = d->bridges[i];
+        bool is_muted = dp_thread_n_muted(b->thread) > 0;
+
+        bridge_reap(b);
+        for (int s = 0; s < DP_MAX_PORTS; s++) {
+            struct port *p = b->ports[s];
+
+            if (!p)
+                continue;
+            if (p->netdev)
+                watch_drops(b, p);
+            events_violations(b, p);
+            if (!p->netdev || is_muted)
+                links_check_port(b, p);
+        }
+        if (is_muted)
+            bridge_poll_again(b);
+        watch_stall(b, now_ns);
+    }
+}
