@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -82,6 +83,25 @@ bind_raw(int fd, const char *iface, uint16_t protocol)
     cr_assert_eq(bind(fd, (const void *) &sll, sizeof(sll)), 0);
 }
 
+void
+netns_wait(const char *iface)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    for (int i = 0; i < 1000; i++) {
+        struct ifreq ifr = {0};
+
+        snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", iface);
+        cr_assert_eq(ioctl(fd, SIOCGIFFLAGS, &ifr), 0, "%s", iface);
+        if (ifr.ifr_flags & IFF_RUNNING) {
+            close(fd);
+            return;
+        }
+        usleep(10000);
+    }
+    cr_assert_fail("%s has no carrier", iface);
+}
+
 int
 netns_raw(const char *iface)
 {
@@ -89,6 +109,7 @@ netns_raw(const char *iface)
     int one = 1;
     int bytes = 64 << 20;
 
+    netns_wait(iface);
     cr_assert_geq(fd, 0);
     setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof(one));
     setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one));

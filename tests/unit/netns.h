@@ -20,7 +20,12 @@ void netns_switch(int fd);
 /* Runs a command (ip, tc); it must succeed. */
 void netns_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A raw socket on an interface, deaf to what is sent there. */
+/* Waits until an interface really sends: the kernel tells it of its carrier
+ * from a work queue, and until then throws frames away without a word. */
+void netns_wait(const char *iface);
+
+/* A raw socket on an interface that is up, and has a carrier, or soon will;
+ * deaf to what is sent there. */
 int netns_raw(const char *iface);
 /* Sends one frame; it must go. */
 void netns_send(int fd, const void *frame, size_t n);

@@ -157,6 +157,11 @@ make_world(const struct netdev_class *cls1)
         w.port1 = open_port(cls1, "slc1", w.pool);
     }
     w.port2 = open_port(&netdev_afpacket, "slc2", w.pool);
+    netns_switch(w.host2);
+    netns_wait("slc3");
+    netns_switch(w.host1);
+    netns_wait("slc0");
+    netns_switch(w.self);
     return w;
 }
 
@@ -431,6 +436,7 @@ Test(offload, lost_super_frames_are_counted)
     netns_run("ip link add slc0 type veth peer name slc1");
     netns_run("ip link set slc1 up");
     dev = open_port(&netdev_afpacket, "slc0", pool);
+    netns_wait("slc1");
     /* Room beside the ring for a few. */
     setsockopt(dev->cls->fd(dev), SOL_SOCKET, SO_RCVBUF, &small,
                sizeof(small));
