@@ -155,7 +155,7 @@ Test(conf, numbers_of_bridges_and_ports_are_bounded)
 {
     struct conf_bridge *b;
     struct conf_port *p;
-    char name[16];
+    char name[24];
     int i;
 
     for (i = 1; i < CONF_MAX_BRIDGES; i++) {
@@ -196,7 +196,7 @@ Test(conf, what_does_not_exist_is_named_with_what_does)
 Test(conf, a_long_list_of_names_is_cut)
 {
     struct conf_port *p;
-    char name[16];
+    char name[24];
     int i;
 
     for (i = 0; i < 200; i++) {
@@ -439,7 +439,7 @@ Test(conf, sums_do_not_wrap)
     int pg;
 
     for (i = 2; i < 200; i++) {
-        char name[16];
+        char name[24];
 
         snprintf(name, sizeof(name), "p%u", i);
         add_port(name);

@@ -570,7 +570,7 @@ Test(conf_json, slots_that_were_in_use_when_there_is_no_other)
     struct json_object *v;
     struct conf_bridge *b, *b2;
     struct conf_port *p;
-    char name[16];
+    char name[24];
     int i;
 
     cr_assert_eq(conf_add_bridge(old, "br0", &b, NULL), 0);

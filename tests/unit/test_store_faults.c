@@ -181,7 +181,7 @@ large(void)
     struct conf *c = conf_create();
     struct conf_bridge *b;
     struct conf_port *p;
-    char name[16];
+    char name[24];
     int i;
 
     cr_assert_eq(conf_add_bridge(c, "large", &b, NULL), 0);
