@@ -87,6 +87,7 @@ struct probe_conf {
     uint64_t expect;      /* receiver: complete flows that end it */
     uint64_t start_at_ns; /* CLOCK_MONOTONIC; 0: at once */
     bool barrier;         /* start when standard input says so */
+    bool hold;            /* stay until standard input ends */
     uint8_t pfc_prios;    /* bit p: PFC enabled */
     bool asymmetric;      /* honour all eight */
     bool ignore_pfc;      /* misbehave: honour none */

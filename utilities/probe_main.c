@@ -31,6 +31,7 @@
 #define DEFAULT_RING    (4u << 20)
 #define KERNEL_EVERY_NS (250 * NS_PER_MS)
 #define WAIT_START_NS   (60 * NS_PER_S) /* for a barrier or a start time */
+#define HOLD_NS         (60 * NS_PER_S) /* for the end of standard input */
 #define RELEASE_TRIES   50              /* of 1 ms each, for the last XON */
 
 static volatile sig_atomic_t stop_asked;
@@ -48,7 +49,8 @@ struct loop {
     const struct probe_conf *conf; /* what is wanted */
     uint64_t open_ns;              /* when the waiting for the start began */
     uint64_t kernel_ns;            /* next look at the kernel's counters */
-    bool waiting;                  /* for standard input */
+    bool waiting;                  /* for a line, or the end, of stdin */
+    bool held;                     /* for the end of stdin */
 };
 
 /* A socket that sends frames as short as they are; -1 without. */
@@ -68,17 +70,21 @@ raw_open(const struct netdev *dev)
     return fd;
 }
 
-/* A line on standard input, or its end, lets the run begin. */
+/* A line on standard input, or its end, lets the run begin; its end lets it
+ * end. */
 static void
-read_barrier(struct loop *l, uint64_t now_ns)
+read_stdin(struct loop *l, uint64_t now_ns)
 {
     char text[64];
     ssize_t n = read(STDIN_FILENO, text, sizeof(text));
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
+    if (n <= 0)
+        l->held = false;
+    if (l->waiting)
+        probe_station_start(l->st, now_ns);
     l->waiting = false;
-    probe_station_start(l->st, now_ns);
 }
 
 /* Starts the run when it is time to; the next moment to look again. */
@@ -101,7 +107,7 @@ wait_until(struct loop *l, uint64_t next_ns)
     int tx_fd = dev->cls->tx_fd ? dev->cls->tx_fd(dev) : rx_fd;
     struct pollfd fds[3] = {
         {.fd = rx_fd, .events = POLLIN},
-        {.fd = l->waiting ? STDIN_FILENO : -1, .events = POLLIN},
+        {.fd = l->waiting || l->held ? STDIN_FILENO : -1, .events = POLLIN},
         {.fd = l->st->blocked ? tx_fd : -1, .events = POLLOUT},
     };
     uint64_t now_ns = clock_ns();
@@ -113,7 +119,7 @@ wait_until(struct loop *l, uint64_t next_ns)
     ts.tv_sec = (time_t) (for_ns / NS_PER_S);
     ts.tv_nsec = (long) (for_ns % NS_PER_S);
     if (ppoll(fds, 3, &ts, NULL) > 0 && fds[1].revents)
-        read_barrier(l, clock_ns());
+        read_stdin(l, clock_ns());
 }
 
 static uint64_t
@@ -144,9 +150,18 @@ turn(struct loop *l)
 static int
 run(struct loop *l)
 {
+    uint64_t end_ns = CLOCK_NEVER;
+
     l->open_ns = clock_ns();
-    while (!probe_station_ended(l->st, clock_ns())) {
-        if (!l->st->started && clock_ns() - l->open_ns > WAIT_START_NS)
+    for (;;) {
+        uint64_t now_ns = clock_ns();
+        bool ended = probe_station_ended(l->st, now_ns);
+
+        if (ended && end_ns == CLOCK_NEVER)
+            end_ns = now_ns;
+        if (ended && (!l->held || stop_asked || now_ns - end_ns > HOLD_NS))
+            break;
+        if (!l->st->started && now_ns - l->open_ns > WAIT_START_NS)
             return ETIMEDOUT;
         wait_until(l, turn(l));
     }
@@ -184,7 +199,10 @@ run_station(const struct probe_conf *conf, struct netdev *dev,
             struct pkt_pool *pool, struct err *err)
 {
     struct probe_station *st = malloc(sizeof(*st));
-    struct loop l = {.st = st, .conf = conf, .waiting = conf->barrier};
+    struct loop l = {.st = st,
+                     .conf = conf,
+                     .waiting = conf->barrier,
+                     .held = conf->hold};
     int raw_fd = raw_open(dev);
     int e = st ? probe_station_init(st, conf, dev, pool, raw_fd, clock_ns())
                : ENOMEM;

@@ -54,6 +54,7 @@ static const struct option_row rows[] = {
         "start at this CLOCK_MONOTONIC time"),
     FLAG("barrier", 0, barrier,
          "say \"ready\" on stderr, start at a line on stdin"),
+    FLAG("hold", 0, hold, "stay after the run until stdin ends"),
     NUM("rate", 0, rate_bps, RPC_U_BPS, 1000, INT64_C(1000000000000), "RATE",
         "of the link: caps sending, length of a quantum"),
     NUM("ring", 0, ring_bytes, RPC_U_BYTES, 65536, INT64_C(1073741824), "SIZE",

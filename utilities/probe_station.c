@@ -378,13 +378,21 @@ probe_station_ended(const struct probe_station *st, uint64_t now_ns)
 }
 
 static uint64_t
-receiver_deadline(const struct probe_station *st, uint64_t now_ns)
+slow_deadline(const struct probe_station *st)
 {
     uint64_t next = CLOCK_NEVER;
 
     for (int p = 0; p < N_PRIO; p++)
         next = min_u64(next, probe_slow_deadline(&st->slow[p]));
-    if (!st->started || !st->conf->receive)
+    return next;
+}
+
+static uint64_t
+receiver_deadline(const struct probe_station *st, uint64_t now_ns)
+{
+    uint64_t next = CLOCK_NEVER;
+
+    if (!st->conf->receive)
         return next;
     next =
         min_u64(next, now_ns < st->end_ns ? st->end_ns
@@ -413,9 +421,10 @@ probe_station_tx(struct probe_station *st, uint64_t now_ns)
     st->blocked = false;
     send_pfc(st, xoff, now_ns);
     next = min_u64(pfc_rx_deadline(&st->pfc), pfc_tx_deadline(&st->pfc));
-    next = min_u64(next, receiver_deadline(st, now_ns));
-    if (!st->started)
+    next = min_u64(next, slow_deadline(st));
+    if (!st->started || probe_station_ended(st, now_ns))
         return wait_for_room(st, next, now_ns);
+    next = min_u64(next, receiver_deadline(st, now_ns));
     if (!st->stopped) {
         send_storms(st, now_ns);
         send_malformed(st, now_ns);

@@ -55,7 +55,7 @@ class Probe:
     def __init__(self, ns, *args):
         self.proc = ns.popen(
             slc.program("sluice-probe"), "--iface", "eth0", "--json",
-            "--barrier", *args, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            "--barrier", "--hold", *args, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True)
         line = self.proc.stderr.readline()
         if line != "ready\n":
@@ -240,10 +240,14 @@ class Fabric:
         first = self.port7_bytes()
         time.sleep(max(0, began + pause_at * 0.95 - time.time()))
         second = self.port7_bytes()
-        sent = {c: p.result(seconds + 20) for c, p in clients.items()}
-        received = storage.result(seconds + 20)
-        slc.wait_for(self.is_quiet, "every buffer is empty and no one paused",
-                     10)
+        time.sleep(max(0, began + seconds - time.time()))
+        for _ in range(2):  # the last frames may still be on their way
+            time.sleep(0.3)
+            slc.wait_for(self.is_quiet,
+                         "every buffer is empty and no one paused", 20)
+        # All held on to the end, so that the last XON found its hearer.
+        sent = {c: p.result(10) for c, p in clients.items()}
+        received = storage.result(10)
         events = [e for x in listeners for e in x.stop()]
         return Run(pfc, began, before, self.snapshot(), sent, received,
                    [b - a for a, b in zip(first, second)],

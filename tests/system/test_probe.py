@@ -51,8 +51,9 @@ def exchange(t, sender, receiver, a=None, b=None):
     if a is None:
         a, b = wire(t)
     r = Probe(t, b, "v1", "receive", *receiver).go()
-    s = Probe(t, a, "v0", "send", *sender).go()
-    return s.result(), r.result()
+    s = Probe(t, a, "v0", "send", "--hold", *sender).go()
+    r = r.result()
+    return s.result(), r
 
 
 def by_id(result, side="received"):

@@ -500,3 +500,17 @@ Test(probe_station, before_the_start_pauses_are_obeyed_but_nothing_is_sent)
     cr_assert_eq(netdev_mem_n_queued(b.dev), 0);
     cr_assert_not(probe_station_ended(&a.st, now));
 }
+
+Test(probe_station, after_the_end_it_waits_without_spinning)
+{
+    b.conf.receive = true;
+    start(&a);
+    start(&b);
+    now = T0 + 10 * NS_PER_S;
+    cr_assert(probe_station_ended(&b.st, now));
+    cr_assert_eq(turn(&b), CLOCK_NEVER);
+    /* And still honours what comes. */
+    inject_pfc(&b, 1u << 3, 1000);
+    cr_assert_eq(turn(&b), now + 5120000);
+    cr_assert_eq(b.st.pfc.paused, 8);
+}
