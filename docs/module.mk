@@ -1,1 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
+
+# The RPC reference is made from the daemon's tables; `make rpc-docs` writes it
+# into the source tree, and a test says when that has been forgotten.
+EXTRA_DIST += docs/gen-rpc-docs.py docs/rpc.md
+dist_check_SCRIPTS += docs/check_rpc_docs.py
+TESTS += docs/check_rpc_docs.py
+rpc-docs: vswitchd/sluiced
+	vswitchd/sluiced --dump-openrpc | \
+		python3 $(srcdir)/docs/gen-rpc-docs.py > docs-rpc.tmp
+	mv docs-rpc.tmp $(srcdir)/docs/rpc.md
+.PHONY: rpc-docs
+
+# Programs for people to start from.
+exampledir = $(docdir)/examples
+dist_example_DATA = \
+	docs/examples/README.md \
+	docs/examples/sluice.py
+dist_example_SCRIPTS = \
+	docs/examples/lossless_setup.py \
+	docs/examples/rpc.sh \
+	docs/examples/watch_pfc.py

@@ -4,6 +4,8 @@
  */
 #include "ctl.h"
 
+#include "conf/conf.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -12,15 +14,15 @@ static const struct ctl_key keys[] = {
      .kind = CTL_QTY,
      .path = "memory_bytes",
      .unit = RPC_U_BYTES,
-     .min = 1 << 20,
-     .max = INT64_C(1) << 32,
+     .min = CONF_MIN_MEMORY,
+     .max = CONF_MAX_MEMORY,
      .doc = "frame memory, 1M to 4G [64M]"},
     {.name = "max-frame",
      .kind = CTL_QTY,
      .path = "max_frame_bytes",
      .unit = RPC_U_BYTES,
-     .min = 1514,
-     .max = 9234,
+     .min = CONF_MIN_FRAME,
+     .max = CONF_MAX_FRAME,
      .doc = "largest frame without FCS, tags included [1522]"},
     {.name = "ageing",
      .kind = CTL_QTY,

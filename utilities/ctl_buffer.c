@@ -5,10 +5,12 @@
  */
 #include "ctl.h"
 
+#include "conf/conf.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
-#define MAX_BYTES (INT64_C(1) << 32)
+#define MAX_BYTES ((int64_t) CONF_MAX_MEMORY)
 
 static const struct ctl_key keys[] = {
     {.name = "pg",

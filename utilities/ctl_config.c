@@ -43,6 +43,29 @@ read_file(const char *name, size_t *n)
     return text;
 }
 
+/* Offset of the octet at which text stops being JSON.  Octet by octet: the
+ * error of a longer piece says only that it is somewhere in it. */
+static size_t
+find_error(const char *text, size_t n)
+{
+    struct rpc_stream *s = rpc_stream_create();
+    size_t at = 0;
+
+    while (at < n) {
+        struct json_object *o = NULL;
+        enum rpc_code code;
+        size_t used;
+
+        if (rpc_stream_feed(s, text + at, 1, &used, &o, &code) ==
+            RPC_FEED_ERROR)
+            break;
+        json_object_put(o);
+        at += used;
+    }
+    rpc_stream_destroy(s);
+    return at;
+}
+
 /* Where in the text an offset is. */
 static void
 locate(const char *text, size_t offset, size_t *line, size_t *column)
@@ -73,7 +96,9 @@ parse(const char *name, const char *text, size_t n)
         rpc_stream_destroy(s);
         return o;
     }
-    locate(text, fed == RPC_FEED_MORE ? n : used, &line, &column);
+    if (fed != RPC_FEED_TEXT)
+        used = fed == RPC_FEED_MORE ? n : find_error(text, n);
+    locate(text, used, &line, &column);
     ctl_complain("apply: %s, line %zu, column %zu: %s", name, line, column,
                  fed == RPC_FEED_ERROR  ? rpc_stream_reason(s)
                  : fed == RPC_FEED_MORE ? "the file ends too early"

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const types[] = {"xoff", "xon",    "violation",
-                                    "link", "config", NULL};
+static const char *const types[] = {"xoff",      "xon",  "pause",  "resume",
+                                    "violation", "link", "config", NULL};
 
 static const struct ctl_key keys[] = {{.name = "type",
                                        .kind = CTL_LIST,

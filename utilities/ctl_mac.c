@@ -12,7 +12,7 @@ static const struct ctl_key show_keys[] = {
      .kind = CTL_QTY,
      .path = "limit",
      .min = 1,
-     .max = 65536,
+     .max = 10000,
      .doc = "at most so many entries [1000]"},
     {.name = NULL}};
 

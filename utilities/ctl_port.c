@@ -4,6 +4,8 @@
  */
 #include "ctl.h"
 
+#include "conf/conf.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -26,20 +28,20 @@ static const struct ctl_key keys[] = {
      .kind = CTL_QTY,
      .path = "rate_bps",
      .unit = RPC_U_BPS,
-     .max = INT64_C(1000000000000),
+     .max = CONF_MAX_RATE,
      .word = "auto=0",
      .doc = "line rate, shaped to; auto: the interface's, not shaped"},
     {.name = "cable",
      .kind = CTL_QTY,
      .path = "cable_delay_ns",
      .unit = RPC_U_NS,
-     .max = INT64_C(1000000000),
+     .max = CONF_MAX_CABLE_NS,
      .doc = "delay of the cable, one way; headroom follows [0]"},
     {.name = "ring",
      .kind = CTL_QTY,
      .path = "ring_bytes",
      .unit = RPC_U_BYTES,
-     .max = INT64_C(1) << 30,
+     .max = CONF_MAX_RING,
      .word = "auto=0",
      .doc = "receive ring, or auto [auto]"},
     {.name = "vlan", .kind = CTL_NOISE, .doc = ""},
@@ -51,7 +53,7 @@ static const struct ctl_key keys[] = {
     {.name = "tag",
      .kind = CTL_QTY,
      .path = "vlan/tag",
-     .max = 4094,
+     .max = CONF_MAX_VID,
      .doc = "VLAN of access and native ports; alone it means access"},
     {.name = "trunks",
      .kind = CTL_VIDS,

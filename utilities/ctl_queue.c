@@ -4,6 +4,8 @@
  */
 #include "ctl.h"
 
+#include "conf/conf.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,13 +19,13 @@ static const struct ctl_key keys[] = {
      .kind = CTL_QUEUE_QTY,
      .path = "queues/max_rate_bps",
      .unit = RPC_U_BPS,
-     .max = INT64_C(1000000000000),
+     .max = CONF_MAX_RATE,
      .doc = "most that a queue may send, like 0:10M; 0: no limit"},
     {.name = "limit",
      .kind = CTL_QUEUE_QTY,
      .path = "queues/limit_bytes",
      .unit = RPC_U_BYTES,
-     .max = INT64_C(1) << 32,
+     .max = CONF_MAX_MEMORY,
      .doc = "drop above this when lossy, like 0:128K"},
     {.name = NULL}};
 

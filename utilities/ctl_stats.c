@@ -69,7 +69,11 @@ add_port(struct ctl_table *t, struct json_object *p,
     ctl_table_qty(t, ctl_int(p, "tx_bytes"), RPC_U_NONE);
     ctl_table_qty(t, ctl_int(p, "held"), RPC_U_NONE);
     ctl_table_qty(t, sum_of_members(ctl_get(p, "drops")), RPC_U_NONE);
-    ctl_table_qty(t, sum_of(ctl_get(p, "violations")), RPC_U_NONE);
+    /* Of those that the kernel lost the priority is not known. */
+    ctl_table_qty(t,
+                  sum_of(ctl_get(p, "violations")) +
+                      ctl_int(p, "violations_unknown"),
+                  RPC_U_NONE);
     if (rates) {
         static const char *const members[] = {"rx_frames", "tx_frames"};
         static const char *const octets[] = {"rx_bytes", "tx_bytes"};

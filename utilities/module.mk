@@ -72,3 +72,6 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_words.c
 utilities_sluicectl_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 utilities_sluicectl_LDADD = lib/rpc/librpc.a lib/base/libbase.a $(JSONC_LIBS)
+dist_man_MANS += docs/man/sluicectl.8
+EXTRA_DIST += utilities/may_include
+dist_bashcomp_DATA = utilities/sluicectl.bash

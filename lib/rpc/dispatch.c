@@ -7,6 +7,7 @@
 #include "config.h"
 #include "rpc/internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,10 +79,25 @@ rpc_registry_destroy(struct rpc_registry *r)
     free(r);
 }
 
+/* Positional parameters go by the order of the table, and OpenRPC shows the
+ * required ones first: they have to be. */
+static void
+assert_order(const struct rpc_method *m)
+{
+    bool optional = false;
+
+    for (const struct rpc_param *p = m->params; p && p->name; p++) {
+        assert(!optional || !p->required);
+        optional = !p->required;
+    }
+}
+
 void
 rpc_registry_add(struct rpc_registry *r, const struct rpc_method *methods,
                  void *ctx)
 {
+    for (const struct rpc_method *m = methods; m->name; m++)
+        assert_order(m);
     r->tables =
         need(realloc(r->tables, (r->n_tables + 1) * sizeof(*r->tables)));
     r->tables[r->n_tables++] = (struct table){methods, ctx};

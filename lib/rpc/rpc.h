@@ -86,7 +86,8 @@ typedef int rpc_handler(void *ctx, struct rpc_client *client,
 struct rpc_method {
     const char *name;               /* "noun.verb" */
     const char *doc;                /* what it does, full sentences */
-    const struct rpc_param *params; /* ends with name null; may be null */
+    const struct rpc_param *params; /* required ones first; ends with name
+                                       null; may be null */
     const char *result;             /* what it answers, in words */
     const char *example;            /* params of an example, JSON text */
     bool changes;                   /* it edits the configuration */

@@ -6,3 +6,7 @@ EXTRA_DIST += tests/system/slc.py
 
 dist_check_SCRIPTS += tests/system/test_probe.py
 TESTS += tests/system/test_probe.py
+
+# sluicectl: without a daemon and against a made-up one (no root needed).
+dist_check_SCRIPTS += tests/system/test_ctl_usage.py
+TESTS += tests/system/test_ctl_usage.py
