@@ -44,10 +44,11 @@ dp_admit(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 
     for (uint32_t i = 0; i < b->n; i++) {
         struct pkt *p = b->pkt[i];
-        enum buf_verdict v =
-            buf_admit(&dp->buf, &in->group[p->pg], p->len, free_buffers);
+        struct buf_group *g = &in->group[p->pg];
+        enum buf_verdict v = buf_admit(&dp->buf, g, p->len, free_buffers);
 
-        dp_note_group(dp, in, p->pg);
+        if (dp_unlikely(g->xoff)) /* an admission never makes XON */
+            dp_note_group(dp, in, p->pg);
         if (dp_unlikely(v != BUF_OK)) {
             refuse(dp, in, p, v);
             continue;

@@ -208,10 +208,7 @@ dp_run(struct dp *dp, uint64_t now_ns)
     dp_pause_tx(dp);
     dp_tx(dp);
     dp_pause_update(dp);
-    if (now_ns >= dp->sweep_ns) {
-        mactab_sweep(dp->mactab, now_ns);
-        dp->sweep_ns = now_ns + DP_SWEEP_NS;
-    }
+    mactab_sweep(dp->mactab, now_ns);
 #ifdef SLUICE_SANITIZERS
     assert(dp_conserves(dp, &(struct dp_audit){0}));
 #endif

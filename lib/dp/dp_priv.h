@@ -42,8 +42,6 @@
  * out. */
 #define DP_LEAVE_RETRY_NS (UINT64_C(200) * NS_PER_US)
 #define DP_LEAVE_MAX_NS   (UINT64_C(10) * NS_PER_MS)
-/* Between two looks for aged MAC entries. */
-#define DP_SWEEP_NS NS_PER_MS
 
 #define dp_likely(x)   __builtin_expect(!!(x), 1)
 #define dp_unlikely(x) __builtin_expect(!!(x), 0)
@@ -183,7 +181,6 @@ struct dp {
     struct buf_pool buf;                   /* the shared memory */
     struct pkt_pool *pool;                 /* the frame buffers */
     struct mactab *mactab;                 /* who lives where */
-    uint64_t sweep_ns;                     /* when to look for aged entries */
     const struct dp_plan *plan;            /* adopted; null: none yet */
     struct dp_plan *pending;               /* published; release, pairs with
                                               the acquire of dp_adopt */
@@ -295,7 +292,7 @@ dp_wake_at(struct dp *dp, uint64_t when_ns)
         dp->wake_ns = when_ns;
 }
 
-/* Follows a group's XOFF state: called wherever it may have changed. */
+/* Follows a group's XOFF state: called wherever that may have changed. */
 static inline void
 dp_note_group(struct dp *dp, struct dp_port *port, int pg)
 {
@@ -303,9 +300,10 @@ dp_note_group(struct dp *dp, struct dp_port *port, int pg)
         dp_group_changed(dp, port, pg);
 }
 
-/* Gives a frame, or a copy of one, back; with the last the charge goes. */
+/* Gives a frame, or a copy of one, back; with the last the charge goes.
+ * n_free: buffers that are free without it. */
 static inline void
-dp_release(struct dp *dp, struct pkt *p)
+dp_release(struct dp *dp, struct pkt *p, uint32_t n_free)
 {
     const struct pkt *o = p->owner;
 
@@ -313,9 +311,9 @@ dp_release(struct dp *dp, struct pkt *p)
         struct dp_port *in = dp->port[o->in_port];
 
         /* The buffer is about to be free, and counts as such. */
-        buf_release(&dp->buf, &in->group[o->pg], o->charge_bytes,
-                    pkt_pool_n_free(dp->pool) + 1);
-        dp_note_group(dp, in, o->pg);
+        buf_release(&dp->buf, &in->group[o->pg], o->charge_bytes, n_free + 1);
+        if (dp_unlikely(in->xoff)) /* a release never makes XOFF */
+            dp_note_group(dp, in, o->pg);
     }
     pkt_free(p);
 }

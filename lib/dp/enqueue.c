@@ -7,7 +7,7 @@
  */
 #include "dp/dp_priv.h"
 
-static void
+static __attribute__((noinline)) void
 refuse(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
 {
     enum dp_drop reason = DP_DROP_QUEUE_LIMIT;
@@ -19,7 +19,7 @@ refuse(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
     dp_drop_queue(dp, out, q, reason, p);
 }
 
-static inline void
+static inline __attribute__((always_inline)) void
 enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
 {
     int q = out->prio_to_queue[p->prio];
@@ -54,7 +54,7 @@ enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
 }
 
 /* A copy of p for one more port. */
-static void
+static __attribute__((noinline)) void
 enqueue_copy(struct dp *dp, struct dp_port *out, struct pkt *p,
              struct dp_tag tag)
 {
@@ -74,7 +74,7 @@ enqueue_copy(struct dp *dp, struct dp_port *out, struct pkt *p,
 /* To every port of the VLAN but the one it came from.  The frame itself goes
  * to the last of them, so that its buffer is there to be copied till then.
  * Ports without an interface are left out: nothing is lost there. */
-static void
+static __attribute__((noinline)) void
 flood(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag tag)
 {
     struct dp_port *last = NULL;

@@ -33,7 +33,7 @@ is_tag(uint16_t type)
 }
 
 /* Consumes p if it is MAC control. */
-static bool
+static __attribute__((noinline)) bool
 take_macctl(struct dp *dp, struct dp_port *in, struct pkt *p)
 {
     struct macctl m;
@@ -118,11 +118,11 @@ dp_parse(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 
     for (uint32_t i = 0; i < b->n; i++) {
         struct pkt *p = b->pkt[i];
-        struct dp_tag *tag = &b->tag[n_kept];
         enum dp_drop reason;
+        struct dp_tag tag;
 
-        if (dp_likely(read_tag(dp, in, p, tag, &reason)))
-            reason = classify(dp, in, p, *tag);
+        if (dp_likely(read_tag(dp, in, p, &tag, &reason)))
+            reason = classify(dp, in, p, tag);
         else if (reason == DP_N_DROPS)
             continue; /* consumed */
         n_data++;
@@ -131,6 +131,7 @@ dp_parse(struct dp *dp, struct dp_port *in, struct dp_batch *b)
             dp_drop(dp, in, reason, p);
             continue;
         }
+        b->tag[n_kept] = tag;
         b->pkt[n_kept++] = p;
     }
     b->n = n_kept;

@@ -143,7 +143,7 @@ dp_drop(struct dp *dp, struct dp_port *port, enum dp_drop reason,
         struct pkt *p)
 {
     counter_add(&port->n.drops[reason], 1);
-    dp_release(dp, p);
+    dp_release(dp, p, pkt_pool_n_free(dp->pool));
 }
 
 void

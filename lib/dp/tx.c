@@ -136,6 +136,8 @@ static void
 settle(struct dp *dp, struct dp_port *port, const struct tx_batch *b)
 {
     struct dp_port_counters *c = &port->n;
+    /* Less than there will be: what that holds back, dp_pause_update finds. */
+    uint32_t n_free = pkt_pool_n_free(dp->pool);
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < b->n_runs; i++) {
@@ -154,7 +156,7 @@ settle(struct dp *dp, struct dp_port *port, const struct tx_batch *b)
     counter_add(&c->tx_bytes, bytes);
     port->held -= b->n;
     for (uint32_t i = 0; i < b->n; i++)
-        dp_release(dp, b->pkt[i]);
+        dp_release(dp, b->pkt[i], n_free);
 }
 
 /* What is still queued: when can the first of it leave? */
