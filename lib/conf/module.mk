@@ -23,6 +23,12 @@ tests_unit_test_conf_SOURCES = tests/unit/test_conf.c
 tests_unit_test_conf_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_unit_test_conf_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/test_conf_build
+TESTS += tests/unit/test_conf_build
+tests_unit_test_conf_build_SOURCES = tests/unit/test_conf_build.c
+tests_unit_test_conf_build_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_conf_build_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/test_conf_json
 TESTS += tests/unit/test_conf_json
 tests_unit_test_conf_json_SOURCES = tests/unit/test_conf_json.c \
