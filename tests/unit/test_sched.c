@@ -271,6 +271,27 @@ Test(sched, s7_refund_of_the_frame_that_emptied_the_queue)
     expect_shares(sent, 0x03, w, 0.01);
 }
 
+/* The frame that emptied the queue was not taken after all, and others were
+ * served meanwhile: it is the first to go. */
+Test(sched, s7_refund_makes_an_empty_queue_a_creditor)
+{
+    const uint8_t w[N_QUEUE] = {50, 50};
+    struct sched s = make_sched(0xfc, w);
+    uint64_t sent[N_QUEUE] = {0};
+    int n = 0;
+
+    cr_assert_eq(sched_pick(&s, 0x01, heads), 0);
+    sched_charge(&s, 0, 9000);
+    sched_idle(&s, 0);
+    saturate(&s, 0x02, heads, 90000, sent);
+    sched_refund(&s, 0, 9000);
+    while (sched_pick(&s, 0x03, heads) == 0) {
+        sched_charge(&s, 0, 1500);
+        n++;
+    }
+    cr_assert(n >= 6 && n <= 8, "%d frames", n);
+}
+
 Test(sched, s7_asking_again_gives_the_same_answer)
 {
     const uint8_t w[N_QUEUE] = {1, 2, 3, 4, 20, 30, 40, 0};
