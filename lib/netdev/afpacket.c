@@ -3,6 +3,21 @@
  * The provider for interfaces that exist: an AF_PACKET socket with a receive
  * ring, and a second one to send on.  Here: opening, sending, and the kernel's
  * counters; afpacket_rx.c receives.  See netdev.h for threads.
+ *
+ * Sending, CPU time per 64-byte frame over veth, the receiver's softirq
+ * included (Linux 6.18, sendmmsg of 32, least of 60 interleaved runs):
+ *
+ *     a socket of its own                         1604 ns
+ *     the same, PACKET_QDISC_BYPASS               1572 ns
+ *     the same, PACKET_VNET_HDR                   1727 ns
+ *     the receiving socket (ring, vnet header)    1721 ns
+ *
+ * So sending has its own socket, which is bound with protocol 0 and receives
+ * nothing.  On virtual interfaces the queue is not bypassed: 2 % are less than
+ * to see sent frames in tcpdump, and to have a `tc` emulation of a link work.
+ * On a NIC, and on a TAP, it is: their usual queue (fq_codel) drops frames
+ * that it had accepted, and tells no one.  Either way an error means that the
+ * frame was not sent.
  */
 #include "netdev/afpacket.h"
 

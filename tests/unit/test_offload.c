@@ -18,6 +18,8 @@
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -92,9 +94,14 @@ union address {
     struct sockaddr_in6 in6;
 };
 
+/* Tests of tunnels: the network inside. */
+static const char *net4 = "10.9.0";
+
 static socklen_t
 address_of(bool v6, int host, union address *a)
 {
+    char text[32];
+
     memset(a, 0, sizeof(*a));
     if (v6) {
         a->in6.sin6_family = AF_INET6;
@@ -105,7 +112,8 @@ address_of(bool v6, int host, union address *a)
     }
     a->in.sin_family = AF_INET;
     a->in.sin_port = htons(5000);
-    inet_pton(AF_INET, host == 1 ? "10.9.0.1" : "10.9.0.2", &a->in.sin_addr);
+    snprintf(text, sizeof(text), "%s.%d", net4, host);
+    inet_pton(AF_INET, text, &a->in.sin_addr);
     return sizeof(a->in);
 }
 
@@ -273,6 +281,38 @@ Test(offload, tcp_between_hosts_through_afpacket, .timeout = 60)
 Test(offload, tcp_between_the_host_and_a_tap, .timeout = 60)
 {
     transfer_all(&netdev_tap);
+}
+
+/* Puts a VXLAN interface of a host on top of its veth. */
+static void
+make_overlay(struct world *w, int ns, const char *iface, int host)
+{
+    char cmd[200];
+
+    netns_switch(ns);
+    snprintf(cmd, sizeof(cmd),
+             "ip link add slcv type vxlan id 7 dstport 4789 dev %s "
+             "local 10.9.0.%d remote 10.9.0.%d",
+             iface, host, 3 - host);
+    if (system(cmd))
+        cr_skip_test("needs VXLAN in the kernel");
+    netns_run("ip addr add 10.8.0.%d/24 dev slcv && ip link set slcv up",
+              host);
+    netns_switch(w->self);
+}
+
+Test(offload, tcp_in_a_tunnel_through_afpacket, .timeout = 60)
+{
+    struct world w = make_world(&netdev_afpacket);
+
+    make_overlay(&w, w.host1, "slc0", 1);
+    make_overlay(&w, w.host2, "slc3", 2);
+    net4 = "10.8.0";
+    transfer(&w, false, w.host1, 1, w.host2, 2);
+    cr_assert_gt(counter_get(&w.port1->stats.rx_gso), 0);
+    transfer(&w, false, w.host2, 2, w.host1, 1);
+    cr_assert_gt(counter_get(&w.port2->stats.rx_gso), 0);
+    end_world(&w);
 }
 
 /* UDP of `n` octets in one call, to be cut into datagrams of `size`. */
