@@ -18,6 +18,7 @@
 
 #define MAX_RATE_BPS INT64_C(1000000000000)
 #define MAX_TIME_NS  INT64_C(86400000000000) /* a day */
+#define MAX_LIST     512 /* octets of a key=value list, with its NUL */
 #define MAX_BUFFER   INT64_C(1073741824)
 
 enum kv_type { KV_NUM, KV_MAC, KV_VLAN, KV_SIZES, KV_KIND };
@@ -208,11 +209,15 @@ unknown_key(const struct kv_key *keys, const char *option, const char *key,
 /* Decodes "key=value,..." by `keys` into *base.  *given gets a bit for each
  * row that was there. */
 static int
-parse_kv(void *base, const struct kv_key *keys, const char *option, char *text,
-         uint32_t *given, struct err *err)
+parse_kv(void *base, const struct kv_key *keys, const char *option,
+         const char *text, uint32_t *given, struct err *err)
 {
+    char copy[MAX_LIST];
+
     *given = 0;
-    for (char *save, *item = strtok_r(text, ",", &save); item;
+    if (snprintf(copy, sizeof(copy), "%s", text) >= (int) sizeof(copy))
+        return refuse(err, option, NULL, text, "at most 511 octets long");
+    for (char *save, *item = strtok_r(copy, ",", &save); item;
          item = strtok_r(NULL, ",", &save)) {
         char *value = strchr(item, '=');
         const struct kv_key *k = keys;
@@ -265,7 +270,7 @@ probe_conf_init(struct probe_conf *c)
 }
 
 int
-probe_conf_add_flow(struct probe_conf *c, char *text, struct err *err)
+probe_conf_add_flow(struct probe_conf *c, const char *text, struct err *err)
 {
     struct probe_flow_conf f = {
         .n_sizes = 1,
@@ -287,7 +292,7 @@ probe_conf_add_flow(struct probe_conf *c, char *text, struct err *err)
 }
 
 int
-probe_conf_add_pause(struct probe_conf *c, char *text, struct err *err)
+probe_conf_add_pause(struct probe_conf *c, const char *text, struct err *err)
 {
     struct probe_pause p = {0};
     uint32_t given;
@@ -302,7 +307,7 @@ probe_conf_add_pause(struct probe_conf *c, char *text, struct err *err)
 }
 
 int
-probe_conf_add_storm(struct probe_conf *c, char *text, struct err *err)
+probe_conf_add_storm(struct probe_conf *c, const char *text, struct err *err)
 {
     struct probe_storm s = {.every_ns = NS_PER_MS};
     uint32_t given;
@@ -317,7 +322,7 @@ probe_conf_add_storm(struct probe_conf *c, char *text, struct err *err)
 }
 
 int
-probe_conf_add_slow(struct probe_conf *c, char *text, struct err *err)
+probe_conf_add_slow(struct probe_conf *c, const char *text, struct err *err)
 {
     struct probe_slow s = {.used = true, .buffer_bytes = PROBE_DEFAULT_BUFFER};
     char value[32];

@@ -109,12 +109,12 @@ struct probe_conf {
 /* Everything at its default. */
 void probe_conf_init(struct probe_conf *);
 
-/* One option's argument each, "key=value,key=value"; the text is changed.
- * Adds to the lists of *conf.  EINVAL, ERANGE, ENOSPC name key and value. */
-int probe_conf_add_flow(struct probe_conf *, char *text, struct err *);
-int probe_conf_add_pause(struct probe_conf *, char *text, struct err *);
-int probe_conf_add_storm(struct probe_conf *, char *text, struct err *);
-int probe_conf_add_slow(struct probe_conf *, char *text, struct err *);
+/* One option's argument each, "key=value,key=value".  Adds to the lists of
+ * *conf.  EINVAL, ERANGE, ENOSPC name key and value. */
+int probe_conf_add_flow(struct probe_conf *, const char *text, struct err *);
+int probe_conf_add_pause(struct probe_conf *, const char *text, struct err *);
+int probe_conf_add_storm(struct probe_conf *, const char *text, struct err *);
+int probe_conf_add_slow(struct probe_conf *, const char *text, struct err *);
 
 /* "3,4", "all" or "none". */
 int probe_conf_parse_prios(const char *text, uint8_t *mask, struct err *);

@@ -13,7 +13,7 @@
 
 enum option_kind { OPT_FLAG, OPT_NUM, OPT_TEXT, OPT_LIST, OPT_PRIOS };
 
-typedef int add_fn(struct probe_conf *, char *text, struct err *);
+typedef int add_fn(struct probe_conf *, const char *text, struct err *);
 
 /* One option; getopt's table is made from these. */
 struct option_row {
@@ -111,7 +111,7 @@ set_num(struct probe_conf *c, const struct option_row *r, const char *text,
 }
 
 static int
-apply(struct probe_conf *c, const struct option_row *r, char *text,
+apply(struct probe_conf *c, const struct option_row *r, const char *text,
       struct err *err)
 {
     void *member = (char *) c + r->offset;

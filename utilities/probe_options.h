@@ -16,7 +16,7 @@ enum probe_options {
     PROBE_OPTIONS_BAD,     /* *err says what is wrong */
 };
 
-/* Reads argv (permuted, and changed where it holds key=value lists). */
+/* Reads argv, and permutes it. */
 enum probe_options probe_options_parse(int argc, char **argv,
                                        struct probe_conf *, struct err *);
 

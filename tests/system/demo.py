@@ -36,7 +36,7 @@ LINK = "200M"
 PORT7 = "100M"
 WEIGHT = {LOSSY: 40, LOSSLESS: 60}  # per cent of port 7
 OFFER = {LOSSLESS: "60M", LOSSY: "80M"}
-XOFF, XON = "128K", "96K"
+XOFF, XON = "256K", "128K"
 CLIENTS = ("client1", "client2")
 STORAGE_MAC = "02:00:00:00:00:07"
 # Where a client is attached, in order from storage to the client.
@@ -203,6 +203,12 @@ class Fabric:
         p = self.sw["sw3"].rpc("stats.show", port="port7")[0]
         return [q["tx_bytes"] for q in p["queues"]]
 
+    def rpc_all(self, method, **params):
+        """The same call for every port of every switch."""
+        for switch, ports in self.PORTS.items():
+            for port in ports:
+                self.sw[switch].rpc(method, port=port, **params)
+
     def is_quiet(self):
         """Nothing held, no one paused."""
         for d in self.sw.values():
@@ -214,9 +220,10 @@ class Fabric:
                     return False
         return True
 
-    def load(self, pfc, seconds, pause_at, pause_for):
+    def load(self, pfc, seconds, pause_at, pause_for, meanwhile=None):
         """One run: the clients send for so many seconds; with pfc, storage is
-        paused at pause_at (s) for pause_for.  What everyone saw."""
+        paused at pause_at (s) for pause_for.  meanwhile() is called under
+        load, again and again.  What everyone saw."""
         use_pfc = ["--pfc", str(LOSSLESS)] if pfc else []
         pause = ["--pause-once", "prio=%d,at=%dms,for=%dms" % (
             LOSSLESS, pause_at * 1000, pause_for * 1000)] if pfc else []
@@ -240,6 +247,8 @@ class Fabric:
         first = self.port7_bytes()
         time.sleep(max(0, began + pause_at * 0.95 - time.time()))
         second = self.port7_bytes()
+        while meanwhile and time.time() < began + seconds:
+            meanwhile()
         time.sleep(max(0, began + seconds - time.time()))
         for _ in range(2):  # the last frames may still be on their way
             time.sleep(0.3)
@@ -432,10 +441,7 @@ def counted(run, timing=True):
         ("congestion of port 7 reaches sw1, sw2 and both clients",
          all(run.told(h)["xoff"] > 0 for h in HOPS),
          ", ".join("%d" % run.told(h)["xoff"] for h in HOPS) + " XOFF"),
-        ("every XOFF is followed by an XON",
-         all(run.told(h)["xon"] == run.told(h)["pauses"] for h in HOPS),
-         ", ".join("%d/%d" % (run.told(h)["pauses"], run.told(h)["xon"])
-                   for h in HOPS)),
+        every_xon(run),
         ("both ends of every link counted the same PFC frames",
          all(run.told(h)["frames"] == run.heard(h)["frames"] and
              run.told(h)["xoff"] == run.heard(h)["xoff"] for h in HOPS),
@@ -453,6 +459,13 @@ def counted(run, timing=True):
             ("and was let go in the same order", released_in_order(run), ""),
         ]
     return out
+
+
+def every_xon(run):
+    return ("every XOFF is followed by an XON",
+            all(run.told(h)["xon"] == run.told(h)["pauses"] for h in HOPS),
+            ", ".join("%d/%d" % (run.told(h)["pauses"], run.told(h)["xon"])
+                      for h in HOPS))
 
 
 def afterwards(run):

@@ -10,3 +10,13 @@ TESTS += tests/system/test_probe.py
 # sluicectl: without a daemon and against a made-up one (no root needed).
 dist_check_SCRIPTS += tests/system/test_ctl_usage.py
 TESTS += tests/system/test_ctl_usage.py
+
+system_probe_tests = \
+	tests/system/test_ports.py \
+	tests/system/test_topology.py
+dist_check_SCRIPTS += $(system_probe_tests)
+TESTS += $(system_probe_tests)
+# The demo runs from the tree, and from where it is installed.
+demodir = $(pkgdatadir)/demo
+dist_demo_SCRIPTS = tests/system/demo.py
+dist_demo_DATA = tests/system/slc.py

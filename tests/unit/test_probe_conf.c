@@ -13,24 +13,6 @@
 
 #define DST "dst=02:00:00:00:00:0b"
 
-static int
-add_flow(struct probe_conf *c, const char *text, struct err *err)
-{
-    char copy[256];
-
-    snprintf(copy, sizeof(copy), "%s", text);
-    return probe_conf_add_flow(c, copy, err);
-}
-
-static int
-add_slow(struct probe_conf *c, const char *text, struct err *err)
-{
-    char copy[256];
-
-    snprintf(copy, sizeof(copy), "%s", text);
-    return probe_conf_add_slow(c, copy, err);
-}
-
 static struct probe_conf conf;
 static struct err err;
 
@@ -47,7 +29,7 @@ Test(probe_conf, flow_defaults)
 {
     const struct probe_flow_conf *f = &conf.flows[0];
 
-    cr_assert_eq(add_flow(&conf, "prio=3," DST, &err), 0);
+    cr_assert_eq(probe_conf_add_flow(&conf, "prio=3," DST, &err), 0);
     cr_assert_eq(conf.n_flows, 1);
     cr_assert_eq(f->prio, 3);
     cr_assert_eq(f->vid, 0);
@@ -65,12 +47,13 @@ Test(probe_conf, flow_with_everything)
 {
     const struct probe_flow_conf *f = &conf.flows[0];
 
-    cr_assert_eq(add_flow(&conf,
-                          "prio=7,dst=broadcast,src=02:00:00:00:00:01,"
-                          "vlan=4094,rate=60M,size=64:7/576:4/1514:1,count=9,"
-                          "at=2ms,for=1s,id=77,type=udp,skip=5,dup=6,swap=7,"
-                          "corrupt=8",
-                          &err),
+    cr_assert_eq(probe_conf_add_flow(
+                     &conf,
+                     "prio=7,dst=broadcast,src=02:00:00:00:00:01,"
+                     "vlan=4094,rate=60M,size=64:7/576:4/1514:1,count=9,"
+                     "at=2ms,for=1s,id=77,type=udp,skip=5,dup=6,swap=7,"
+                     "corrupt=8",
+                     &err),
                  0, "%s", err.msg);
     cr_assert_eq(f->prio, 7);
     cr_assert_eq(f->dst[0], 0xff);
@@ -92,7 +75,9 @@ Test(probe_conf, flow_with_everything)
 
 Test(probe_conf, untagged_and_imix)
 {
-    cr_assert_eq(add_flow(&conf, "prio=0,vlan=none,size=imix," DST, &err), 0);
+    cr_assert_eq(probe_conf_add_flow(&conf, "prio=0,vlan=none,size=imix," DST,
+                                     &err),
+                 0);
     cr_assert_eq(conf.flows[0].vid, PROBE_VLAN_NONE);
     cr_assert_eq(conf.flows[0].n_sizes, 3);
     cr_assert_eq(conf.flows[0].sizes[0].weight, 7);
@@ -124,8 +109,8 @@ Test(probe_conf, refusals_name_key_value_and_what_is_allowed)
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         fresh();
-        cr_assert_eq(add_flow(&conf, bad[i].text, &err), EINVAL, "%s",
-                     bad[i].text);
+        cr_assert_eq(probe_conf_add_flow(&conf, bad[i].text, &err), EINVAL,
+                     "%s", bad[i].text);
         cr_assert(strstr(err.path, bad[i].in_path), "%s: %s", bad[i].text,
                   err.path);
         cr_assert_str_eq(err.value, bad[i].value);
@@ -136,34 +121,48 @@ Test(probe_conf, refusals_name_key_value_and_what_is_allowed)
 
 Test(probe_conf, what_is_missing_or_unknown_is_named)
 {
-    cr_assert_eq(add_flow(&conf, "prio=3", &err), EINVAL);
+    cr_assert_eq(probe_conf_add_flow(&conf, "prio=3", &err), EINVAL);
     cr_assert(strstr(err.msg, "dst"), "%s", err.msg);
-    cr_assert_eq(add_flow(&conf, DST, &err), EINVAL);
+    cr_assert_eq(probe_conf_add_flow(&conf, DST, &err), EINVAL);
     cr_assert(strstr(err.msg, "prio"), "%s", err.msg);
-    cr_assert_eq(add_flow(&conf, "prio=3,prioo=3," DST, &err), EINVAL);
+    cr_assert_eq(probe_conf_add_flow(&conf, "prio=3,prioo=3," DST, &err),
+                 EINVAL);
     cr_assert(strstr(err.msg, "prioo"), "%s", err.msg);
-    cr_assert_eq(add_flow(&conf, "prio", &err), EINVAL);
+    cr_assert_eq(probe_conf_add_flow(&conf, "prio", &err), EINVAL);
     cr_assert(strstr(err.msg, "key=value"), "%s", err.msg);
+}
+
+Test(probe_conf, lists_are_bounded)
+{
+    char text[600];
+
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    cr_assert_eq(probe_conf_add_flow(&conf, text, &err), EINVAL);
+    cr_assert(strstr(err.msg, "at most 511"), "%s", err.msg);
 }
 
 Test(probe_conf, flows_are_bounded)
 {
     for (int i = 0; i < PROBE_MAX_FLOWS; i++)
-        cr_assert_eq(add_flow(&conf, "prio=1," DST, &err), 0);
-    cr_assert_eq(add_flow(&conf, "prio=1," DST, &err), ENOSPC);
+        cr_assert_eq(probe_conf_add_flow(&conf, "prio=1," DST, &err), 0);
+    cr_assert_eq(probe_conf_add_flow(&conf, "prio=1," DST, &err), ENOSPC);
     cr_assert_eq(conf.n_flows, PROBE_MAX_FLOWS);
 }
 
 Test(probe_conf, slow_thresholds_follow_the_buffer)
 {
-    cr_assert_eq(add_slow(&conf, "prio=3,rate=50M", &err), 0);
+    cr_assert_eq(probe_conf_add_slow(&conf, "prio=3,rate=50M", &err), 0);
     cr_assert_eq(conf.slow[3].buffer_bytes, 262144);
     cr_assert_eq(conf.slow[3].xoff_bytes, 131072);
     cr_assert_eq(conf.slow[3].xon_bytes, 65536);
-    cr_assert_eq(add_slow(&conf, "prio=4,rate=1M,buffer=64K,xoff=65K", &err),
+    cr_assert_eq(probe_conf_add_slow(&conf,
+                                     "prio=4,rate=1M,buffer=64K,xoff=65K",
+                                     &err),
                  EINVAL);
     cr_assert(strstr(err.msg, "xoff"), "%s", err.msg);
-    cr_assert_eq(add_slow(&conf, "prio=4,rate=1M,xoff=8K,xon=9K", &err),
+    cr_assert_eq(probe_conf_add_slow(&conf, "prio=4,rate=1M,xoff=8K,xon=9K",
+                                     &err),
                  EINVAL);
     cr_assert(strstr(err.msg, "xon"), "%s", err.msg);
     cr_assert_not(conf.slow[4].used);
