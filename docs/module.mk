@@ -20,3 +20,5 @@ dist_example_SCRIPTS = \
 	docs/examples/lossless_setup.py \
 	docs/examples/rpc.sh \
 	docs/examples/watch_pfc.py
+dist_check_SCRIPTS += tests/system/test_examples.py
+TESTS += tests/system/test_examples.py

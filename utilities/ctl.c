@@ -72,16 +72,6 @@ ctl_flush(void)
     return false;
 }
 
-void
-ctl_print_json(struct json_object *o, bool one_line)
-{
-    int flags = JSON_C_TO_STRING_NOSLASHESCAPE;
-
-    flags |= one_line ? JSON_C_TO_STRING_PLAIN
-                      : JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
-    puts(json_object_to_json_string_ext(o, flags));
-}
-
 /* --- calling
  * ------------------------------------------------------------------ */
 

@@ -133,8 +133,6 @@ enum ctl_status ctl_connect(struct ctl *);
 enum ctl_status ctl_run_method(struct ctl *, struct json_object *params);
 /* Result as JSON, or through verb->show; puts it. */
 void ctl_show(struct ctl *, struct json_object *result);
-/* Prints JSON: on one line for streams. */
-void ctl_print_json(struct json_object *, bool one_line);
 /* "sluicectl: noun verb: ..." and how it is used, to stderr. */
 enum ctl_status ctl_usage_error(struct ctl *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -180,7 +178,14 @@ void ctl_table_qty(struct ctl_table *, int64_t v, enum rpc_unit);
 /* Prints what is in it and destroys it; `empty` is said when there are no
  * rows (not in TSV). */
 void ctl_table_print(struct ctl_table *, const char *empty);
+/* Text with what a terminal could take for a command made harmless. */
+void ctl_put_clean(const char *text, FILE *);
 
+/* --- ctl_json.c ------------------------------------------------------------
+ */
+
+/* Prints JSON: indented, or on one line for streams. */
+void ctl_print_json(struct json_object *, bool one_line);
 /* Members of results; defaults when absent: a daemon of another version must
  * not crash us. */
 struct json_object *ctl_get(struct json_object *, const char *name);
@@ -193,7 +198,5 @@ size_t ctl_len(struct json_object *array);
 struct json_object *ctl_at(struct json_object *array, size_t i);
 /* "3,4" of an array of numbers; "-" when empty. */
 const char *ctl_join(struct json_object *array, char *out, size_t size);
-/* Text with what a terminal could take for a command made harmless. */
-void ctl_put_clean(const char *text, FILE *);
 
 #endif

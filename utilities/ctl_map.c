@@ -83,6 +83,37 @@ show_maps(struct ctl *ctl, struct json_object *result)
     ctl_table_print(t, "no ports");
 }
 
+/* Without a name the maps of all ports, one after another. */
+static enum ctl_status
+run_show(struct ctl *ctl, struct json_object *params)
+{
+    struct json_object *ports = NULL, *all, *one;
+    enum ctl_status status;
+
+    if (ctl_get(params, "port") || ctl_get(params, "bridge"))
+        return ctl_run_method(ctl, params);
+    status = ctl_call(ctl, "port.list", NULL, &ports);
+    if (status)
+        return status;
+    all = json_object_new_array();
+    for (size_t i = 0; !status && i < ctl_len(ports); i++) {
+        struct json_object *p = json_object_new_object();
+
+        json_object_object_add(p, "port",
+                               json_object_get(
+                                   ctl_get(ctl_at(ports, i), "name")));
+        status = ctl_call(ctl, "map.show", p, &one);
+        if (!status)
+            json_object_array_add(all, one);
+    }
+    json_object_put(ports);
+    if (status)
+        json_object_put(all);
+    else
+        ctl_show(ctl, all);
+    return status;
+}
+
 static enum ctl_status
 run_set(struct ctl *ctl, struct json_object *params)
 {
@@ -99,7 +130,8 @@ static const struct ctl_verb verbs[] = {
      .keys = show_keys,
      .doc = "The maps of all ports, of one, or the defaults of a bridge.",
      .method = "map.show",
-     .show = show_maps},
+     .show = show_maps,
+     .run = run_show},
     {.name = "set",
      .args = {{"PORT", "port", true}},
      .keys = keys,

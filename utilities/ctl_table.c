@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables for people and tab-separated rows for scripts, and safe access to
- * the members of results.  sluicectl's nouns call it.
+ * Tables for people and tab-separated rows for scripts.  sluicectl's nouns
+ * call it.
  */
 #include "ctl.h"
 
@@ -85,8 +85,15 @@ ctl_table_qty(struct ctl_table *t, int64_t v, enum rpc_unit unit)
 void
 ctl_put_clean(const char *text, FILE *out)
 {
-    for (; *text; text++)
-        putc((unsigned char) *text < 0x20 || *text == 0x7f ? '?' : *text, out);
+    for (const unsigned char *c = (const unsigned char *) text; *c; c++) {
+        /* C0, DEL, and C1 as UTF-8 writes them. */
+        if (*c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f) {
+            putc('?', out);
+            c++;
+        } else {
+            putc(*c < 0x20 || *c == 0x7f ? '?' : *c, out);
+        }
+    }
 }
 
 /* How many columns a text takes: characters, not octets. */
@@ -174,72 +181,4 @@ ctl_table_print(struct ctl_table *t, const char *empty)
     free(t->cells);
     free(t->titles);
     free(t);
-}
-
-/* --- members of results ------------------------------------------------- */
-
-struct json_object *
-ctl_get(struct json_object *o, const char *name)
-{
-    struct json_object *v;
-
-    if (!json_object_is_type(o, json_type_object) ||
-        !json_object_object_get_ex(o, name, &v))
-        return NULL;
-    return v;
-}
-
-int64_t
-ctl_int(struct json_object *o, const char *name)
-{
-    return json_object_get_int64(ctl_get(o, name));
-}
-
-const char *
-ctl_text(struct json_object *o, const char *name)
-{
-    struct json_object *v = ctl_get(o, name);
-
-    return v ? json_object_get_string(v) : "-";
-}
-
-bool
-ctl_bool(struct json_object *o, const char *name)
-{
-    return json_object_get_boolean(ctl_get(o, name));
-}
-
-size_t
-ctl_len(struct json_object *array)
-{
-    return json_object_is_type(array, json_type_array)
-               ? json_object_array_length(array)
-               : 0;
-}
-
-struct json_object *
-ctl_at(struct json_object *array, size_t i)
-{
-    return i < ctl_len(array) ? json_object_array_get_idx(array, i) : NULL;
-}
-
-int64_t
-ctl_int_at(struct json_object *o, const char *name, size_t i)
-{
-    return json_object_get_int64(ctl_at(ctl_get(o, name), i));
-}
-
-const char *
-ctl_join(struct json_object *array, char *out, size_t size)
-{
-    size_t n = 0;
-
-    snprintf(out, size, "-");
-    for (size_t i = 0; i < ctl_len(array) && n < size; i++) {
-        struct json_object *v = ctl_at(array, i);
-
-        n += (size_t) snprintf(out + n, size - n, "%s%s", i ? "," : "",
-                               v ? json_object_get_string(v) : "null");
-    }
-    return out;
 }

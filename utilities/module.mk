@@ -61,6 +61,7 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_doctor.c \
 	utilities/ctl_events.c \
 	utilities/ctl_help.c \
+	utilities/ctl_json.c \
 	utilities/ctl_mac.c \
 	utilities/ctl_map.c \
 	utilities/ctl_pfc.c \
@@ -75,3 +76,5 @@ utilities_sluicectl_LDADD = lib/rpc/librpc.a lib/base/libbase.a $(JSONC_LIBS)
 dist_man_MANS += docs/man/sluicectl.8
 EXTRA_DIST += utilities/may_include
 dist_bashcomp_DATA = utilities/sluicectl.bash
+dist_check_SCRIPTS += tests/system/test_ctl.py
+TESTS += tests/system/test_ctl.py

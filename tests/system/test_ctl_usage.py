@@ -452,10 +452,11 @@ def _(t):
 @slc.test("names from outside do not reach the terminal as commands")
 def _(t):
     with Fake({"port.list": PORTS, "pfc.show": {
-            "code": -32000, "message": "no \x1b[2J"}}) as fake:
+            "code": -32000, "message": "no \x1b[2J \x9b2J"}}) as fake:
         for argv in (["port"], ["port", "--tsv"], ["port", "--json"]):
             assert "\x1b" not in fake.ctl(*argv).stdout
-        assert "\x1b" not in fake.ctl("pfc").stderr
+        p = fake.ctl("pfc")
+        assert p.stderr == "sluicectl: no ?[2J ?2J\n", p.stderr
 
 
 @slc.test("the terminal and its width change nothing in TSV and JSON")
