@@ -8,6 +8,9 @@
  */
 #include "dp/dp_priv.h"
 
+/* Walks through the MAC table in one turn. */
+#define FORGET_MAX 2
+
 static void
 acknowledge(struct dp *dp)
 {
@@ -65,7 +68,7 @@ take_out(struct dp *dp, struct dp_port *port)
 
     dp_port_flush(dp, port, DP_DROP_PORT_REMOVED);
     disown(dp, port);
-    mactab_flush(dp->mactab, port->slot, -1);
+    dp_set_add(&dp->forget, port->slot);
     retire(dp, port);
     dp->port[port->slot] = NULL;
     dp_set_del(&dp->up, port->slot);
@@ -129,7 +132,7 @@ change_netdev(struct dp *dp, struct dp_port *port, struct netdev *netdev)
     dp_set_put(&dp->up, port->slot, netdev != NULL);
     if (!netdev) {
         dp_port_flush(dp, port, DP_DROP_PORT_DOWN);
-        mactab_flush(dp->mactab, port->slot, -1);
+        dp_set_add(&dp->forget, port->slot);
     }
 }
 
@@ -204,7 +207,7 @@ configure(struct dp *dp, struct dp_port *port, const struct dp_plan_port *pp)
     port->conf = pp;
     set_fast_path(port);
     if (old && vlan_differs(old, pp))
-        mactab_flush(dp->mactab, port->slot, -1);
+        dp_set_add(&dp->forget, port->slot);
     if (!old)
         pfc_init(&port->pfc, &pp->pfc);
     if (pp->netdev != port->netdev)
@@ -230,6 +233,25 @@ put_in(struct dp *dp, struct dp_port *port, uint16_t slot,
     port->slot = slot;
     dp->port[slot] = port;
     configure(dp, port, pp);
+}
+
+/* Who lived behind ports that went, or that carry other VLANs now, is unknown
+ * again.  A walk through the table takes up to a millisecond, and two are the
+ * stall that headroom is made for at the least: when more ports change at
+ * once, one walk forgets everyone. */
+static void
+forget_hosts(struct dp *dp)
+{
+    int n = 0;
+
+    for (int i = 0; i < DP_MAX_PORTS / 64; i++)
+        n += __builtin_popcountll(dp->forget.w[i]);
+    if (n > FORGET_MAX)
+        mactab_flush(dp->mactab, -1, -1);
+    for (int i = dp_set_next(&dp->forget, 0); i >= 0 && n <= FORGET_MAX;
+         i = dp_set_next(&dp->forget, i + 1))
+        mactab_flush(dp->mactab, i, -1);
+    dp->forget = (struct dp_set){0};
 }
 
 /* --- the whole --------------------------------------------------------- */
@@ -264,6 +286,7 @@ dp_adopt(struct dp *dp)
         else
             put_in(dp, pp->state, (uint16_t) i, pp);
     }
+    forget_hosts(dp);
     if (!dp->n_leaving)
         acknowledge(dp);
 }

@@ -164,23 +164,24 @@ struct dp_retired {
 };
 
 struct dp {
-    uint64_t now_ns;                       /* time of this turn */
-    uint64_t promise_ns;                   /* what the last turn returned */
-    bool rx_more;                          /* a ring may hold more frames */
-    bool more;                             /* this turn leaves work to do */
-    uint64_t wake_ns;                      /* this turn: earliest deadline */
-    struct dp_port *port[DP_MAX_PORTS];    /* by slot; null: free */
-    struct dp_set up;                      /* ports that have a netdev */
-    struct dp_set busy;                    /* ports with frames queued */
-    struct dp_set paused;                  /* ports paused by their peer */
-    struct dp_set xoff;                    /* ports with a group in XOFF */
-    struct dp_set due;                     /* ports whose PFC state is to be
-                                              looked at */
-    struct dp_set asserted;                /* ports that pause their peer */
-    struct dp_set blocked;                 /* ports to be polled for POLLOUT */
-    struct buf_pool buf;                   /* the shared memory */
-    struct pkt_pool *pool;                 /* the frame buffers */
-    struct mactab *mactab;                 /* who lives where */
+    uint64_t now_ns;                    /* time of this turn */
+    uint64_t promise_ns;                /* what the last turn returned */
+    bool rx_more;                       /* a ring may hold more frames */
+    bool more;                          /* this turn leaves work to do */
+    uint64_t wake_ns;                   /* this turn: earliest deadline */
+    struct dp_port *port[DP_MAX_PORTS]; /* by slot; null: free */
+    struct dp_set up;                   /* ports that have a netdev */
+    struct dp_set busy;                 /* ports with frames queued */
+    struct dp_set paused;               /* ports paused by their peer */
+    struct dp_set xoff;                 /* ports with a group in XOFF */
+    struct dp_set due;                  /* ports whose PFC state is to be
+                                           looked at */
+    struct dp_set forget;   /* adopting: ports whose hosts are unknown now */
+    struct dp_set asserted; /* ports that pause their peer */
+    struct dp_set blocked;  /* ports to be polled for POLLOUT */
+    struct buf_pool buf;    /* the shared memory */
+    struct pkt_pool *pool;  /* the frame buffers */
+    struct mactab *mactab;  /* who lives where */
     const struct dp_plan *plan;            /* adopted; null: none yet */
     struct dp_plan *pending;               /* published; release, pairs with
                                               the acquire of dp_adopt */
