@@ -139,7 +139,7 @@ Test(probe_conf, lists_are_bounded)
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     cr_assert_eq(probe_conf_add_flow(&conf, text, &err), EINVAL);
-    cr_assert(strstr(err.msg, "at most 511"), "%s", err.msg);
+    cr_assert(strstr(err.allowed, "at most 511"), "%s", err.allowed);
 }
 
 Test(probe_conf, flows_are_bounded)
