@@ -81,19 +81,26 @@ const void *section_elem_const(const struct section *, const void *base,
 void object_reset(const struct object *, void *base);
 bool object_equal(const struct object *, const void *a, const void *b);
 
-/* Where something is, for errors: its JSON pointer, and in words. */
+/* Where something is, for errors: its JSON pointer, and in words.  A section
+ * is known by its place in another one, and spelled only when something in it
+ * is wrong: validation passes thousands. */
 struct place {
-    char path[CONF_PATH_SIZE]; /* "/bridges/br0/ports/eth1/groups/3" */
-    char subject[64];          /* "port eth1: group 3" */
-    struct err *err;           /* filled on error; may be null */
+    char path[CONF_PATH_SIZE];     /* "/bridges/br0/ports/eth1" */
+    char subject[64];              /* "port eth1" */
+    const struct place *in;        /* section: where it is; else null */
+    const struct section *section; /* which one */
+    int index;                     /* of its element */
+    struct err *err;               /* filled on error; may be null */
 };
 
 void place_port(struct place *, const struct conf_bridge *,
                 const struct conf_port *, struct err *);
 void place_bridge(struct place *, const struct conf_bridge *, struct err *);
-/* Where the section's (i-th) element is, within `in`. */
+/* The section's (i-th) element within `in`, which must live as long. */
 void place_section(struct place *, const struct place *in,
                    const struct section *, int i);
+/* The same place with path and subject spelled. */
+struct place place_spell(const struct place *);
 /* EINVAL for a member: "SUBJECT: MEMBER VALUE COMPLAINT: allowed ALLOWED". */
 int place_refuse(const struct place *, const char *member, const char *value,
                  const char *allowed, const char *complaint);

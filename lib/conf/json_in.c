@@ -18,29 +18,31 @@ refuse_member(const struct place *at, const char *member,
               const char *const *known, size_t n)
 {
     const char *near = conf_suggest(member, known, n);
-    char path[CONF_PATH_SIZE], list[192] = "", name[40];
+    struct place text = place_spell(at);
+    char list[192] = "", name[40];
     size_t used = 0, i;
 
     for (i = 0; i < n && used < sizeof(list); i++)
         used += (size_t) snprintf(list + used, sizeof(list) - used, "%s%s",
                                   i ? ", " : "", known[i]);
-    conf_path_join(path, at->path, member);
+    conf_path_join(text.path, text.path, member);
     conf_plain_text(member, name, sizeof(name));
-    return err_set(at->err, EINVAL, path, name, list,
+    return err_set(at->err, EINVAL, text.path, name, list,
                    "%s: unknown member \"%s\"%s%s%s: allowed are %s",
-                   at->subject, name, near ? ", did you mean \"" : "",
+                   text.subject, name, near ? ", did you mean \"" : "",
                    near ? near : "", near ? "\"?" : "", list);
 }
 
 static int
 refuse_not_object(const struct place *at, struct json_object *v)
 {
+    struct place text = place_spell(at);
     char value[64];
 
     conf_json_text(v, value, sizeof(value));
-    return err_set(at->err, EINVAL, at->path, value, "an object",
+    return err_set(at->err, EINVAL, text.path, value, "an object",
                    "%s: %s is not an object: allowed is an object",
-                   at->subject, value);
+                   text.subject, value);
 }
 
 static int

@@ -35,6 +35,7 @@ place_bridge(struct place *at, const struct conf_bridge *b, struct err *err)
 {
     conf_path_join(at->path, "/bridges", b->name);
     snprintf(at->subject, sizeof(at->subject), "bridge %s", b->name);
+    at->in = NULL;
     at->err = err;
 }
 
@@ -46,6 +47,7 @@ place_port(struct place *at, const struct conf_bridge *b,
     conf_path_join(at->path, at->path, "ports");
     conf_path_join(at->path, at->path, p->name);
     snprintf(at->subject, sizeof(at->subject), "port %s", p->name);
+    at->in = NULL;
     at->err = err;
 }
 
@@ -53,27 +55,40 @@ void
 place_section(struct place *at, const struct place *in,
               const struct section *s, int i)
 {
-    char key[8];
-
-    snprintf(key, sizeof(key), "%d", i);
-    conf_path_join(at->path, in->path, s->name);
-    if (s->stride)
-        conf_path_join(at->path, at->path, key);
-    snprintf(at->subject, sizeof(at->subject), "%.40s: %s%s%s", in->subject,
-             s->stride ? s->one : s->name, s->stride ? " " : "",
-             s->stride ? key : "");
+    at->in = in;
+    at->section = s;
+    at->index = i;
     at->err = in->err;
+}
+
+struct place
+place_spell(const struct place *at)
+{
+    const struct section *s = at->section;
+    struct place text = {.err = at->err};
+    char key[12];
+
+    if (!at->in)
+        return *at;
+    snprintf(key, sizeof(key), "%d", at->index);
+    conf_path_join(text.path, at->in->path, s->name);
+    if (s->stride)
+        conf_path_join(text.path, text.path, key);
+    snprintf(text.subject, sizeof(text.subject), "%.40s: %s%s%s",
+             at->in->subject, s->stride ? s->one : s->name,
+             s->stride ? " " : "", s->stride ? key : "");
+    return text;
 }
 
 int
 place_refuse(const struct place *at, const char *member, const char *value,
              const char *allowed, const char *complaint)
 {
-    char path[CONF_PATH_SIZE];
+    struct place text = place_spell(at);
 
-    conf_path_join(path, at->path, member);
-    return err_set(at->err, EINVAL, path, value, allowed,
-                   "%s: %s%s%.40s %s: allowed %s", at->subject, member,
+    conf_path_join(text.path, text.path, member);
+    return err_set(at->err, EINVAL, text.path, value, allowed,
+                   "%s: %s%s%.40s %s: allowed %s", text.subject, member,
                    value[0] ? " " : "", value, complaint, allowed);
 }
 

@@ -24,17 +24,23 @@ refuse_uint(const struct place *at, const char *member, uint64_t value,
 }
 
 static int
+refuse_range(const struct field *f, uint64_t v, const struct place *at)
+{
+    char value[24];
+
+    snprintf(value, sizeof(value), "%" PRIu64, v);
+    return field_refuse_range(f, at, value);
+}
+
+static int
 check_map8(const struct field *f, const void *base, const struct place *at)
 {
     const uint8_t *v = (const uint8_t *) base + f->offset;
     int i;
 
     for (i = 0; i < 8; i++) {
-        char value[8];
-
-        snprintf(value, sizeof(value), "%u", v[i]);
         if (v[i] > 7)
-            return field_refuse_range(f, at, value);
+            return refuse_range(f, v[i], at);
     }
     return 0;
 }
@@ -46,12 +52,9 @@ check_vids(const struct field *f, const struct conf_port *p,
     uint32_t i;
 
     for (i = 0; i < p->n_trunks; i++) {
-        char value[8];
-
-        snprintf(value, sizeof(value), "%u", p->trunks[i]);
         if (p->trunks[i] > CONF_MAX_VID ||
             (i && p->trunks[i] <= p->trunks[i - 1]))
-            return field_refuse_range(f, at, value);
+            return refuse_range(f, p->trunks[i], at);
     }
     return 0;
 }
@@ -81,7 +84,6 @@ check_mac(const struct field *f, const struct conf_port *p,
 static int
 check_field(const struct field *f, const void *base, const struct place *at)
 {
-    char value[24];
     uint64_t v;
 
     switch (f->kind) {
@@ -96,8 +98,7 @@ check_field(const struct field *f, const void *base, const struct place *at)
         return 0; /* every mask is a set; a class is one that exists */
     default:
         v = field_get(f, base);
-        snprintf(value, sizeof(value), "%" PRIu64, v);
-        return field_in_range(f, v) ? 0 : field_refuse_range(f, at, value);
+        return field_in_range(f, v) ? 0 : refuse_range(f, v, at);
     }
 }
 
@@ -188,6 +189,19 @@ check_pause(const struct conf_port *p, const struct place *in)
 }
 
 static int
+refuse_above_xoff(const struct conf_group *g, const char *member,
+                  uint64_t value, const struct place *at)
+{
+    char allowed[64], complaint[128];
+
+    snprintf(allowed, sizeof(allowed), "0 to %" PRIu64, g->xoff_bytes);
+    snprintf(complaint, sizeof(complaint), "exceeds xoff_bytes %" PRIu64,
+             g->xoff_bytes);
+    return refuse_uint(at, member, value, allowed, complaint);
+}
+
+/* A group that cannot hold a frame would never take one. */
+static int
 check_group(const struct conf_bridge *b, const struct conf_port *p, int pg,
             const struct place *in)
 {
@@ -196,14 +210,11 @@ check_group(const struct conf_bridge *b, const struct conf_port *p, int pg,
     struct place at;
 
     place_section(&at, in, find_section("groups"), pg);
-    snprintf(allowed, sizeof(allowed), "0 to %" PRIu64, g->xoff_bytes);
-    snprintf(complaint, sizeof(complaint), "exceeds xoff_bytes %" PRIu64,
-             g->xoff_bytes);
     if (g->xon_bytes > g->xoff_bytes)
-        return refuse_uint(&at, "xon_bytes", g->xon_bytes, allowed, complaint);
+        return refuse_above_xoff(g, "xon_bytes", g->xon_bytes, &at);
     if (g->xon_offset_bytes > g->xoff_bytes)
-        return refuse_uint(&at, "xon_offset_bytes", g->xon_offset_bytes,
-                           allowed, complaint);
+        return refuse_above_xoff(g, "xon_offset_bytes", g->xon_offset_bytes,
+                                 &at);
     if (g->reserved_bytes + g->xoff_bytes >= b->max_frame_bytes)
         return 0;
     snprintf(allowed, sizeof(allowed), "%" PRIu64 " to %" PRIu64,
