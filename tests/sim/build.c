@@ -77,11 +77,13 @@ add_port(struct sim *sim, struct sim_switch *sw, uint64_t rate_bps,
     cp->cable_delay_ns = delay_ns;
     if (sim->line) /* the octets' own time is a delay too */
         cp->cable_delay_ns += 1522 * 8 * NS_PER_S / rate_bps;
-    cp->pfc_prios = sim->lossless;
+    cp->pfc_prios = sim->use_pause ? 0 : sim->lossless;
+    cp->pfc_asymmetric = sim->asymmetric;
+    cp->pause_rx = cp->pause_tx = sim->use_pause;
     port->node = &sw->node;
     port->rate_bps = rate_bps;
     port->delay_ns = delay_ns;
-    port->honoured = sim->lossless;
+    port->honoured = sim->asymmetric ? 0xff : sim->lossless;
     assert(cp->slot == slot);
     sw->cp[slot] = cp;
     sw->n_ports++;
@@ -249,8 +251,10 @@ start_station(struct sim *sim, uint32_t i)
     struct pfc_conf conf = {
         .rate_bps = st->port.rate_bps,
         .quanta = PFC_QUANTA_DEFAULT,
-        .enabled = sim->lossless | st->pause_prios,
+        .enabled = sim->use_pause ? 0 : sim->lossless,
         .honoured = sim->lossless,
+        .pause_rx = sim->use_pause,
+        .pause_tx = sim->use_pause,
     };
     char name[NETDEV_NAME_MAX + 1];
 

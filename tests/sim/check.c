@@ -99,7 +99,7 @@ sim_check_end(struct sim *sim)
     for (uint32_t i = 0; i < sim->n_st; i++) {
         const struct sim_station *st = sim->st[i];
 
-        if (st->pfc.paused || st->pfc.asserted)
+        if (st->pfc.paused || st->pfc.asserted || st->pfc.pause_asserted)
             sim_fault(sim, SIM_PAUSED, "station %u: paused %02x, pausing %02x",
                       i, st->pfc.paused, st->pfc.asserted);
         if (netdev_mem_n_queued(st->port.dev))

@@ -68,7 +68,7 @@ build_links(struct sim *sim, struct leafspine *ls, const struct sim_world *w)
                                  w->rate_bps, sim_random_delay(sim, w));
     }
     for (uint32_t i = 0; i < sim->n_sw; i++)
-        sim_random_switch(sim, sim->sw[i]);
+        sim_random_switch(sim, w, sim->sw[i]);
     for (uint32_t i = 0; i < sim->n_st; i++)
         sim_random_station(sim, w, sim->st[i]);
 }
@@ -127,19 +127,18 @@ build_flows(struct sim *sim, const struct sim_world *w)
 void
 sim_leafspine(struct sim *sim)
 {
-    struct sim_world w;
+    const struct sim_world *w = sim_random_world(sim);
     struct leafspine ls;
 
-    sim_random_world(sim, &w);
     choose_shape(sim, &ls);
     build_switches(sim, &ls);
-    build_links(sim, &ls, &w);
-    build_flows(sim, &w);
+    build_links(sim, &ls, w);
+    build_flows(sim, w);
     /* At the slowest all frames go over one link of 10 Mb/s, one by one. */
-    sim->limit_ns = 60 * NS_PER_S;
+    sim->limit_ns = sim->hung ? 8 * NS_PER_S : 60 * NS_PER_S;
     if (!sim_start(sim))
         return;
-    build_routes(sim, &ls, w.vid);
+    build_routes(sim, &ls, w->vid);
     sim_run(sim);
     sim_check_end(sim);
 }

@@ -43,9 +43,10 @@ random_lossless(struct sim *sim)
     }
 }
 
-void
-sim_random_world(struct sim *sim, struct sim_world *w)
+const struct sim_world *
+sim_random_world(struct sim *sim)
 {
+    struct sim_world *w = &sim->world;
     static const uint64_t rates[] = {10 * MBPS,  25 * MBPS,  50 * MBPS,
                                      100 * MBPS, 200 * MBPS, 400 * MBPS};
     static const uint64_t stalls[] = {0, 500 * NS_PER_US, 2 * NS_PER_MS,
@@ -54,6 +55,11 @@ sim_random_world(struct sim *sim, struct sim_world *w)
                                       100 * NS_PER_US};
 
     sim->lossless = random_lossless(sim);
+    sim->use_pause = sim_chance(sim, 8);
+    if (sim->use_pause)
+        sim->lossless = 0xff;
+    else if (sim->lossless)
+        sim->asymmetric = sim_chance(sim, 10);
     w->rate_bps = sim_pick(sim, rates, 6);
     w->delay_ns = sim_pick(sim, delays, 4);
     sim->turn_ns = rng_range(&sim->rng, 1, 20) * NS_PER_US;
@@ -65,9 +71,11 @@ sim_random_world(struct sim *sim, struct sim_world *w)
         sim->tx_limit = (uint32_t) rng_range(&sim->rng, 4, PKT_BATCH - 1);
     if (sim_chance(sim, 25))
         sim->replan_one_in = (uint32_t) rng_range(&sim->rng, 20, 400);
-    w->small_frames = sim_chance(sim, 30);
+    w->scarce = sim_chance(sim, 15);
+    w->small_frames = w->scarce || sim_chance(sim, 30);
     w->vid =
         sim_chance(sim, 50) ? 0 : (uint16_t) rng_range(&sim->rng, 1, 4094);
+    return w;
 }
 
 uint64_t
@@ -117,10 +125,10 @@ random_quanta(struct sim *sim, const struct conf_port *cp)
                            : rng_range(&sim->rng, least, UINT16_MAX));
 }
 
-void
-sim_random_port(struct sim *sim, struct conf_port *cp)
+static void
+random_port(struct sim *sim, const struct sim_world *w, struct conf_port *cp)
 {
-    bool small = sim_chance(sim, 50);
+    bool small = !w->scarce && sim_chance(sim, 50);
 
     random_queues(sim, cp);
     cp->pfc_quanta = random_quanta(sim, cp);
@@ -141,27 +149,68 @@ void
 sim_random_replan(struct sim *sim, struct sim_switch *sw)
 {
     for (uint32_t i = 0; i < sw->n_ports; i++)
-        sim_random_port(sim, sw->cp[i]);
+        random_port(sim, &sim->world, sw->cp[i]);
     sim_replan(sim, sw);
 }
 
+/* All ports of a switch agree on their maps.  Lossless priorities may share a
+ * group with each other, but not with lossy ones: those would not stop. */
+static void
+random_maps(struct sim *sim, struct conf_map *map)
+{
+    uint64_t turn = rng_below(&sim->rng, N_PRIO);
+    bool one_group = sim_chance(sim, 30), turned = sim_chance(sim, 30);
+    bool any = sim_chance(sim, 10);
+
+    for (unsigned p = 0; p < N_PRIO; p++) {
+        if (one_group)
+            map->prio_to_pg[p] = sim->lossless & 1u << p ? 3 : 0;
+        if (turned)
+            map->prio_to_queue[p] = (uint8_t) ((p + turn) % N_QUEUE);
+        if (any)
+            map->prio_to_queue[p] = (uint8_t) rng_below(&sim->rng, N_QUEUE);
+    }
+}
+
+/* Untagged stations are on access ports, or on ports without VLANs: their
+ * priority is that of the port. */
+static void
+random_access(struct sim *sim, const struct sim_world *w,
+              struct sim_switch *sw)
+{
+    for (uint32_t i = 0; i < sw->n_ports; i++) {
+        struct sim_node *node = sw->port[i].peer->node;
+        struct conf_port *cp = sw->cp[i];
+        struct sim_station *st;
+
+        if (node->kind != SIM_STATION || !sim_chance(sim, 20))
+            continue;
+        st = sim->st[node->index];
+        st->untagged = true;
+        st->prio = (uint8_t) rng_below(&sim->rng, N_PRIO);
+        /* Where nothing tags it, it has to be the one that all give. */
+        if (!w->vid)
+            st->prio = 0;
+        cp->map.given |= CONF_MAP_DEFAULT;
+        cp->map.default_prio = st->prio;
+        if (w->vid) {
+            cp->vlan_mode = DP_VLAN_ACCESS;
+            cp->tag = w->vid;
+        }
+    }
+}
+
 void
-sim_random_switch(struct sim *sim, struct sim_switch *sw)
+sim_random_switch(struct sim *sim, const struct sim_world *w,
+                  struct sim_switch *sw)
 {
     struct conf_live live = {.mtu = 1500};
-    uint64_t need = 0;
+    uint64_t need = 0, spare;
 
-    /* All ports of a switch agree on their maps; some share a group. */
-    if (sim_chance(sim, 30)) {
-        uint8_t *pg = sw->bridge->map.prio_to_pg;
-
-        for (int p = 0; p < N_PRIO; p++)
-            pg[p] = sim->lossless & 1u << p ? 3 : 0;
-        if (sim->lossless == 0xff || !sim->lossless)
-            pg[0] = pg[7];
-    }
+    random_maps(sim, &sw->bridge->map);
+    random_access(sim, w, sw);
     for (uint32_t i = 0; i < sw->n_ports; i++) {
-        sim_random_port(sim, sw->cp[i]);
+        random_port(sim, w, sw->cp[i]);
         for (int g = 0; g < N_PG; g++) {
             need += MAX_RESERVED + 1522;
             if (conf_lossless_groups(sw->bridge, sw->cp[i]) & 1u << g)
@@ -170,18 +219,18 @@ sim_random_switch(struct sim *sim, struct sim_switch *sw)
         }
     }
     /* Beside what is asked for: little or much to share.  A buffer of a full
-     * frame takes more than its octets. */
-    sw->bridge->memory_bytes =
-        (need + rng_range(&sim->rng, 64 * 1024, 1024 * 1024)) * 5 / 4 +
-        256 * 1024;
-    if (sw->bridge->memory_bytes < 1 << 20)
-        sw->bridge->memory_bytes = 1 << 20;
+     * frame takes more than its octets, and small frames fill them first. */
+    spare = w->scarce ? rng_range(&sim->rng, 0, 32 << 10)
+                      : rng_range(&sim->rng, 64 << 10, 1 << 20);
+    sw->bridge->memory_bytes = (need + spare) * 9 / 8 + 128 * 1024;
+    if (sw->bridge->memory_bytes < CONF_MIN_MEMORY)
+        sw->bridge->memory_bytes = CONF_MIN_MEMORY;
 }
 
 static void
 random_lengths(struct sim *sim, const struct sim_world *w, struct sim_flow *f)
 {
-    switch (rng_below(&sim->rng, 4)) {
+    switch (w->scarce ? 0 : rng_below(&sim->rng, 4)) {
     case 0:
         f->min_len = f->max_len = w->small_frames ? 64 : 1514;
         break;
@@ -209,12 +258,12 @@ sim_random_flow(struct sim *sim, const struct sim_world *w, uint16_t src,
             break;
         f->prio = (uint8_t) rng_below(&sim->rng, N_PRIO);
     }
+    if (sim->st[src]->untagged)
+        f->prio = sim->st[src]->prio;
     f->vid = w->vid;
-    if (!w->vid && f->prio == 0)
-        f->untagged = sim_chance(sim, 50);
     random_lengths(sim, w, f);
     f->rate_bps = rate_bps * rng_range(&sim->rng, 20, 150) / 100;
-    f->count = count;
+    f->count = w->scarce ? count * 2 : count;
     f->start_ns =
         sim->now_ns + rng_below(&sim->rng, 2 * NS_PER_MS + sim->stall_ns);
     return f;

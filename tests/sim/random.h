@@ -9,23 +9,15 @@
 
 #include <stddef.h>
 
-/* What a random fabric has in common. */
-struct sim_world {
-    uint64_t rate_bps; /* of the stations' links */
-    uint64_t delay_ns; /* of the longest cable */
-    bool small_frames; /* many small frames, or some of all sizes */
-    uint16_t vid;      /* VLAN of all flows; 0: priority tags, or none */
-};
-
 uint64_t sim_pick(struct sim *, const uint64_t *of, size_t n);
 bool sim_chance(struct sim *, unsigned percent);
-/* Fills *w and the simulator's own settings. */
-void sim_random_world(struct sim *, struct sim_world *w);
+/* Fills sim->world and the simulator's own settings. */
+const struct sim_world *sim_random_world(struct sim *);
 uint64_t sim_random_delay(struct sim *, const struct sim_world *);
 /* Buffers, scheduling and memory of a switch whose ports are all there. */
-void sim_random_switch(struct sim *, struct sim_switch *);
+void sim_random_switch(struct sim *, const struct sim_world *,
+                       struct sim_switch *);
 void sim_random_replan(struct sim *, struct sim_switch *);
-void sim_random_port(struct sim *, struct conf_port *);
 struct sim_flow *sim_random_flow(struct sim *, const struct sim_world *,
                                  uint16_t src, uint16_t dst, uint32_t count);
 /* Maybe a slow receiver; after sim_random_switch(). */

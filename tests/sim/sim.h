@@ -116,8 +116,7 @@ struct sim_switch {
 struct sim_flow {
     uint16_t src, dst;         /* stations */
     uint8_t prio;              /* PCP */
-    uint16_t vid;              /* VLAN id of its tag */
-    bool untagged;             /* sent without a tag (priority 0) */
+    uint16_t vid;              /* VLAN id of its tag; 0: priority tag */
     bool lossless;             /* must arrive whole */
     uint32_t min_len, max_len; /* octets without FCS */
     uint64_t rate_bps;         /* offered */
@@ -134,11 +133,13 @@ struct sim_flow {
 };
 
 struct sim_station {
-    struct sim_node node;          /* first */
-    struct sim_port port;          /* its only one */
-    uint8_t mac[6];                /* its address */
-    struct pfc pfc;                /* both directions */
-    struct shaper shaper;          /* its own line rate */
+    struct sim_node node; /* first */
+    struct sim_port port; /* its only one */
+    uint8_t mac[6];       /* its address */
+    struct pfc pfc;       /* both directions */
+    bool untagged;        /* sends and gets untagged frames, of one priority */
+    uint8_t prio;         /* which, then: that of the port above */
+    struct shaper shaper; /* its own line rate */
     uint16_t flows[SIM_MAX_FLOWS]; /* flows that it sends */
     uint16_t n_flows;              /* how many */
     uint16_t next_flow;            /* round robin */
@@ -160,19 +161,31 @@ struct sim_station {
     uint64_t n_tx; /* data frames */
 };
 
+/* What a random fabric has in common. */
+struct sim_world {
+    uint64_t rate_bps; /* of the stations' links */
+    uint64_t delay_ns; /* of the longest cable */
+    bool small_frames; /* many small frames, or some of all sizes */
+    bool scarce;       /* switches have hardly more memory than they must */
+    uint16_t vid;      /* VLAN of all flows; 0: priority tags, or none */
+};
+
 struct sim {
-    uint64_t seed;            /* of everything */
-    struct rng rng;           /* for the building and the stalls */
-    uint64_t now_ns;          /* virtual time */
-    uint64_t limit_ns;        /* it must have ended by then */
-    uint64_t turn_ns;         /* a turn takes so long */
-    uint64_t stall_ns;        /* longest stall */
-    uint32_t stall_one_in;    /* one turn in so many stalls; 0: none */
-    uint32_t tx_limit;        /* frames that a provider takes at a time */
-    bool line;                /* octets take their time on cables */
-    uint8_t lossless;         /* priorities with PFC */
-    uint32_t headroom_pct;    /* of what the rule asks; 100 */
-    uint32_t lose_one_in;     /* sabotage: lossless frames lost on cables */
+    struct sim_world world; /* of random fabrics */
+    uint64_t seed;          /* of everything */
+    struct rng rng;         /* for the building and the stalls */
+    uint64_t now_ns;        /* virtual time */
+    uint64_t limit_ns;      /* it must have ended by then */
+    uint64_t turn_ns;       /* a turn takes so long */
+    uint64_t stall_ns;      /* longest stall */
+    uint32_t stall_one_in;  /* one turn in so many stalls; 0: none */
+    uint32_t tx_limit;      /* frames that a provider takes at a time */
+    bool line;              /* octets take their time on cables */
+    uint8_t lossless;       /* priorities with PFC */
+    bool use_pause;        /* 802.3x PAUSE in place of PFC; lossless is 0xff */
+    bool asymmetric;       /* switches honour all eight priorities */
+    uint32_t headroom_pct; /* of what the rule asks; 100 */
+    uint32_t lose_one_in;  /* sabotage: lossless frames lost on cables */
     uint32_t lose_pfc_one_in; /* trouble: PFC frames lost on cables */
     uint32_t repeat_one_in;   /* sabotage: frames that come twice */
     uint32_t lie_one_in;      /* sabotage: frames whose octets are changed */

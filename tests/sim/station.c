@@ -41,7 +41,8 @@ trailer(uint32_t flow, uint32_t seq)
     return flow * 2654435761u + seq;
 }
 
-/* Sizes follow from the sequence number, so that the receiver knows them. */
+/* Sizes follow from the sequence number, so that the receiver knows them.
+ * Without the tag. */
 static uint32_t
 len_of(const struct sim_flow *f, uint32_t seq)
 {
@@ -56,17 +57,19 @@ sim_frame_build(const struct sim *sim, const struct sim_flow *f, uint32_t seq,
 {
     uint32_t id = (uint32_t) (f - sim->flow);
     uint32_t len = len_of(f, seq), n = 12;
+    bool tagged = !sim->st[f->src]->untagged;
 
     if (f->dst == SIM_BROADCAST)
         memset(frame, 0xff, 6);
     else
         memcpy(frame, sim->st[f->dst]->mac, 6);
     memcpy(frame + 6, sim->st[f->src]->mac, 6);
-    if (!f->untagged) {
+    if (tagged) {
         uint16_t tci = (uint16_t) ((f->prio << VLAN_PCP_SHIFT) | f->vid);
 
         put_be32(frame + n, ((uint32_t) ETH_T_VLAN << 16) | tci);
-        n += 4;
+        n += ETH_VLAN_LEN;
+        len += ETH_VLAN_LEN;
     }
     frame[n++] = SIM_ETHERTYPE >> 8;
     frame[n++] = SIM_ETHERTYPE & 0xff;
@@ -86,7 +89,7 @@ sim_frame_flow(struct sim *sim, const uint8_t *frame, uint32_t len,
     if (len < PKT_MIN_LEN)
         return NULL;
     if (eth_outer_tag(frame, len, &tci))
-        n += 4;
+        n += ETH_VLAN_LEN;
     if (frame[n] != SIM_ETHERTYPE >> 8 ||
         frame[n + 1] != (SIM_ETHERTYPE & 0xff))
         return NULL;
@@ -139,6 +142,27 @@ fill(struct sim_station *st, uint32_t len)
                   (unsigned long long) st->buffer_bytes);
 }
 
+/* Is it, but for the tag, the frame that was sent, and is the tag right? */
+static bool
+is_unchanged(const struct sim_station *st, const struct pkt *p,
+             const struct sim_flow *f, uint32_t seq)
+{
+    const struct sim *sim = st->node.sim;
+    uint32_t id = (uint32_t) (f - sim->flow);
+    /* Priority tags stay; the tag of a VLAN ends where its members do not
+     * know it. */
+    bool tagged = f->vid ? !st->untagged : !sim->st[f->src]->untagged;
+    uint16_t tci;
+
+    if ((eth_outer_tag(p->data, p->len, &tci) != 0) != tagged ||
+        p->len != len_of(f, seq) + (tagged ? ETH_VLAN_LEN : 0))
+        return false;
+    if (tagged &&
+        ((tci & VLAN_VID_MASK) != f->vid || tci >> VLAN_PCP_SHIFT != f->prio))
+        return false;
+    return get_be32(p->data + p->len - SIM_TRAILER) == trailer(id, seq);
+}
+
 static void
 check_frame(struct sim_station *st, const struct pkt *p, struct sim_flow *f,
             uint32_t seq, uint64_t now_ns)
@@ -146,12 +170,8 @@ check_frame(struct sim_station *st, const struct pkt *p, struct sim_flow *f,
     struct sim *sim = st->node.sim;
     uint32_t id = (uint32_t) (f - sim->flow);
     uint32_t *expect = &f->expect[st->node.index];
-    uint16_t tci;
-    bool tagged = eth_outer_tag(p->data, p->len, &tci);
 
-    if (p->len != len_of(f, seq) || tagged == f->untagged ||
-        (tagged && tci >> VLAN_PCP_SHIFT != f->prio) ||
-        get_be32(p->data + p->len - SIM_TRAILER) != trailer(id, seq))
+    if (!is_unchanged(st, p, f, seq))
         sim_fault(sim, SIM_PAYLOAD, "flow %u, frame %u came changed", id, seq);
     if (f->dst != st->node.index && f->dst != SIM_BROADCAST)
         return; /* flooded: another station checks it */

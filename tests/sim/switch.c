@@ -208,7 +208,7 @@ sim_switch_check_end(struct sim_switch *sw)
 
         check_port_empty(sw, i);
         check_port_groups(sw, i);
-        if (pfc->paused || pfc->asserted)
+        if (pfc->paused || pfc->asserted || pfc->pause_asserted)
             sim_fault(sim, SIM_PAUSED, "%s port %u: paused %02x, pausing %02x",
                       sw->name, i, pfc->paused, pfc->asserted);
     }

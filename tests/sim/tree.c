@@ -33,7 +33,7 @@ build_tree(struct sim *sim, const struct sim_world *w)
                              w->rate_bps, sim_random_delay(sim, w));
     }
     for (uint32_t i = 0; i < n; i++)
-        sim_random_switch(sim, sim->sw[i]);
+        sim_random_switch(sim, w, sim->sw[i]);
     for (uint32_t i = 0; i < sim->n_st; i++)
         sim_random_station(sim, w, sim->st[i]);
 }
@@ -55,23 +55,21 @@ build_flows(struct sim *sim, const struct sim_world *w)
     /* Broadcasts are few, and may be lost: nobody counts their copies by
      * sequence number at every station. */
     if (sim->lossless != 0xff && sim_chance(sim, 60)) {
-        struct sim_flow *f =
-            sim_random_flow(sim, w, (uint16_t) rng_below(&sim->rng, sim->n_st),
-                            SIM_BROADCAST, 20);
+        uint16_t src = (uint16_t) rng_below(&sim->rng, sim->n_st);
+        struct sim_flow *f = sim_random_flow(sim, w, src, SIM_BROADCAST, 20);
 
-        f->prio = (uint8_t) __builtin_ctz(~(unsigned) sim->lossless);
-        f->untagged = false;
+        if (!sim->st[src]->untagged)
+            f->prio = (uint8_t) __builtin_ctz(~(unsigned) sim->lossless);
     }
 }
 
 void
 sim_tree(struct sim *sim)
 {
-    struct sim_world w;
+    const struct sim_world *w = sim_random_world(sim);
 
-    sim_random_world(sim, &w);
-    build_tree(sim, &w);
-    build_flows(sim, &w);
+    build_tree(sim, w);
+    build_flows(sim, w);
     sim->limit_ns = 60 * NS_PER_S;
     if (!sim_start(sim))
         return;

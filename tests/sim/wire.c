@@ -10,8 +10,6 @@
 #include "wire/eth.h"
 #include "wire/macctl.h"
 
-#include <string.h>
-
 /* Brings what the wire knows of p's pauses up to t. */
 static void
 apply_pfc(struct sim_port *p, uint64_t t)
@@ -40,6 +38,7 @@ static void
 note_pfc(struct sim *sim, struct sim_port *to, const struct macctl *m,
          uint64_t due_ns)
 {
+    bool all = m->kind == MACCTL_PAUSE;
     struct sim_pfc *f;
 
     apply_pfc(to, sim->now_ns); /* makes room */
@@ -50,8 +49,9 @@ note_pfc(struct sim *sim, struct sim_port *to, const struct macctl *m,
     }
     f = &to->inflight[to->in_tail++ % SIM_MAX_INFLIGHT];
     f->due_ns = due_ns;
-    f->enable = m->enable;
-    memcpy(f->time, m->time, sizeof(f->time));
+    f->enable = all ? 0xff : m->enable;
+    for (int p = 0; p < N_PRIO; p++)
+        f->time[p] = m->time[all ? 0 : p];
 }
 
 /* A data frame of `prio` leaves p at t. */
@@ -85,8 +85,8 @@ static bool
 on_macctl(struct sim *sim, struct sim_port *from, const struct macctl *m,
           uint64_t due_ns)
 {
-    if (m->kind != MACCTL_PFC)
-        sim_fault(sim, SIM_PAYLOAD, "%s sent MAC control that is not PFC",
+    if (m->kind != (sim->use_pause ? MACCTL_PAUSE : MACCTL_PFC))
+        sim_fault(sim, SIM_PAYLOAD, "%s sent the wrong MAC control",
                   from->dev->name);
     if (gets_lost(sim, sim->lose_pfc_one_in))
         return false;
