@@ -296,6 +296,7 @@ refused(struct afpacket *a, int error, uint32_t *n_sent)
     case EINTR:
         return NETDEV_TX_OK;
     case ENOBUFS:
+    case ENOMEM:
     case EAGAIN:
         counter_add(&a->up.stats.tx_again, 1);
         return NETDEV_TX_AGAIN;
@@ -363,36 +364,35 @@ afpacket_tx_fd(const struct netdev *dev)
     return ((const struct afpacket *) dev)->tx_fd;
 }
 
-/* Raises a counter to v; what the kernel counts may restart, ours does not. */
+/* Raises a counter to what the kernel counted since we opened, less what is no
+ * loss.  The kernel's may start again; ours never falls. */
 static void
-raise_to(counter_t *c, uint64_t v)
+raise_to(counter_t *c, uint64_t now, uint64_t base)
 {
-    if (v > *c)
-        counter_set(c, v);
+    if (now > base && now - base > *c)
+        counter_set(c, now - base);
 }
 
 static void
 afpacket_poll_kernel(struct netdev *dev)
 {
     struct afpacket *a = (struct afpacket *) dev;
+    struct netdev_stats *stats = &dev->stats;
     struct tpacket_stats st;
     socklen_t len = sizeof(st);
     struct link_info info;
-    uint64_t tx_drops;
 
     if (getsockopt(a->rx_fd, SOL_PACKET, PACKET_STATISTICS, &st, &len) == 0)
         a->ring_drops += st.tp_drops; /* reading sets it to zero */
-    raise_to(&dev->stats.rx_ring_drops,
-             a->ring_drops + counter_get(&a->n_lost));
+    raise_to(&stats->rx_ring_drops, a->ring_drops + counter_get(&a->n_lost),
+             0);
     if (link_get_index(dev->ifindex, &info, NULL))
         return;
     __atomic_store_n(&a->no_carrier, !info.running, __ATOMIC_RELAXED);
-    raise_to(&dev->stats.rx_backlog_drops, info.rx_dropped - a->base_rx_drop);
+    raise_to(&stats->rx_backlog_drops, info.rx_dropped, a->base_rx_drop);
     /* A refusal that we were told of, and repeated, also counts there. */
-    tx_drops = info.tx_dropped - a->base_tx_drop;
-    if (tx_drops > counter_get(&a->n_refused))
-        raise_to(&dev->stats.tx_queue_drops,
-                 tx_drops - counter_get(&a->n_refused));
+    raise_to(&stats->tx_queue_drops, info.tx_dropped,
+             a->base_tx_drop + counter_get(&a->n_refused));
 }
 
 /* The slots of the ring, and segments that are being made, are as long as the

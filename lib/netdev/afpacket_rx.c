@@ -27,7 +27,7 @@
 
 /* Calls in a row with nothing before we ask whether an error pends, which
  * would keep the descriptor readable (the interface went down or away). */
-#define IDLE_CHECK 64
+#define IDLE_CHECK 8
 /* Slots ahead of the one that is copied whose data is fetched. */
 #define PREFETCH_AHEAD 3
 

@@ -76,14 +76,20 @@ struct netdev_class {
     enum netdev_tx (*tx)(struct netdev *, struct pkt *const pkts[], uint32_t n,
                          uint32_t *n_sent);
     /* Descriptor that polls readable when rx has something; -1: none.  When
-     * the interface goes down or away it may report an error: call rx, which
-     * clears that after some calls without a frame. */
+     * the interface goes down or away it reports an error.  A socket's is
+     * cleared by reading SO_ERROR (rx does it too, after some calls without a
+     * frame), and it receives again when the interface is up again; that of a
+     * deleted TAP stays: do not poll it any more. */
     int (*fd)(const struct netdev *);
     /* Descriptor that polls writable once the kernel takes frames again after
-     * NETDEV_TX_AGAIN; null: fd() is that too. */
+     * NETDEV_TX_AGAIN; null: fd() is that too.  It only knows of the socket's
+     * own buffer: while a device refuses, it polls writable all the same, so
+     * that the caller also needs a timer. */
     int (*tx_fd)(const struct netdev *);
-    /* Control thread, about once a second: reads the kernel's own drop
-     * counters into the statistics.  Null: nothing to read. */
+    /* Control thread, about once a second, and when the interface's state
+     * changed: reads the kernel's own drop counters into the statistics, and
+     * whether there is a carrier, without which tx says NETDEV_TX_DOWN.  Null:
+     * nothing to read. */
     void (*poll_kernel)(struct netdev *);
     /* Earliest time at which rx may have something although fd does not say
      * so (mem ports with a delay); null: never. */

@@ -28,7 +28,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -219,20 +218,6 @@ finish(struct tap *t, struct pkt *p, size_t n,
     return true;
 }
 
-/* Someone deleted the interface.  The descriptor would poll as an error for
- * ever: one that never says anything takes its number. */
-static void
-gone(struct tap *t)
-{
-    int quiet = eventfd(0, EFD_CLOEXEC);
-
-    t->is_gone = true;
-    if (quiet >= 0) {
-        dup3(quiet, t->fd, O_CLOEXEC);
-        close(quiet);
-    }
-}
-
 /* Reads one frame into p.  False: there is none.  *take: p is a frame. */
 static bool
 read_frame(struct tap *t, struct pkt *p, bool *take)
@@ -248,7 +233,7 @@ read_frame(struct tap *t, struct pkt *p, bool *take)
     n = readv(t->fd, iov, 3);
     if (n < (ssize_t) sizeof(vnet)) {
         if (n < 0 && errno == EBADFD)
-            gone(t);
+            t->is_gone = true; /* and will not come back here */
         return false;
     }
     *take = finish(t, p, (size_t) n - sizeof(vnet), &vnet);
@@ -318,7 +303,7 @@ tap_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
             counter_add(&dev->stats.tx_again, 1);
             return NETDEV_TX_AGAIN;
         case EBADFD:
-            gone(t);
+            t->is_gone = true;
             return NETDEV_TX_DOWN;
         case 0:
             break;
@@ -331,6 +316,7 @@ tap_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
     return NETDEV_TX_OK;
 }
 
+/* Of a deleted TAP it polls as an error for ever: see netdev.h. */
 static int
 tap_fd(const struct netdev *dev)
 {
