@@ -37,6 +37,9 @@ PORT7 = "100M"
 WEIGHT = {LOSSY: 40, LOSSLESS: 60}  # per cent of port 7
 OFFER = {LOSSLESS: "60M", LOSSY: "80M"}
 XOFF, XON = "256K", "128K"
+# All of these machines share the cores of one: a client, or a switch, may be
+# late by some slices of the scheduler, which the other end cannot know of.
+HEADROOM, RING = "4M", "8M"
 CLIENTS = ("client1", "client2")
 STORAGE_MAC = "02:00:00:00:00:07"
 # Where a client is attached, in order from storage to the client.
@@ -157,9 +160,9 @@ class Fabric:
             self.ctl(switch, "bridge", "add", "br0")
             for port in ports:
                 self.ctl(switch, "port", "add", "br0", port, "rate",
-                         PORT7 if port == "port7" else LINK)
+                         PORT7 if port == "port7" else LINK, "ring", RING)
                 self.ctl(switch, "buffer", "set", port, "pg", str(LOSSLESS),
-                         "xoff", XOFF, "xon", XON)
+                         "xoff", XOFF, "xon", XON, "headroom", HEADROOM)
         self.ctl("sw3", "queue", "set", "port7",
                  *("%d:%d%%" % (q, w) for q, w in WEIGHT.items()))
         self.set_pfc(True)

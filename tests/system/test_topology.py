@@ -55,7 +55,7 @@ def _(t):
         xoff = rng.randrange(64, 512) << 10
         fabric.rpc_all("buffer.set", group=demo.LOSSLESS, xoff_bytes=xoff,
                        xon_bytes=rng.randrange(1, xoff),
-                       headroom=rng.choice(["auto", 1 << 20]))
+                       headroom=rng.randrange(3, 6) << 20)
         changes[0] += 1
     run = fabric.load(True, 2.5, 0.5, 0.1, meanwhile=change)
     show(run)
