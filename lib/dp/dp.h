@@ -41,6 +41,7 @@ enum dp_drop {
 /* "ingress-limit" and so on, as shown to people and in JSON. */
 const char *dp_drop_name(enum dp_drop);
 
+/* Levels (held, q_frames, q_bytes) are those at the end of the last turn. */
 struct dp_port_counters {
     counter_t rx_frames, rx_bytes; /* data frames received */
     counter_t tx_frames, tx_bytes; /* data frames sent */
@@ -56,8 +57,9 @@ struct dp_port_counters {
     counter_t q_drops[N_QUEUE];                    /* dropped at the queue */
     counter_t q_frames[N_QUEUE], q_bytes[N_QUEUE]; /* queued now */
     counter_t q_peak[N_QUEUE];                     /* most bytes ever queued */
-    counter_t violations[N_PRIO]; /* lossless frames lost, by priority, the
-                                     ring's included where known */
+    counter_t violations[N_PRIO]; /* lossless frames lost, by priority; what a
+                                     receive ring lost has none, and is in
+                                     the netdev's statistics */
 };
 
 enum dp_event_type {

@@ -15,13 +15,16 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/plan.c \
 	lib/dp/plan.h \
 	lib/dp/port.c \
+	lib/dp/port.h \
 	lib/dp/rx.c \
+	lib/dp/set.h \
 	lib/dp/stall.c \
 	lib/dp/tx.c
 EXTRA_DIST += lib/dp/may_include
 
 # The datapath is tested as a whole, between mem ports.
 dp_tests = \
+	tests/unit/test_dp_audit \
 	tests/unit/test_dp_buffer \
 	tests/unit/test_dp_forward \
 	tests/unit/test_dp_pfc \
@@ -36,6 +39,8 @@ dp_libs = lib/dp/libdp.a lib/netdev/libnetdev.a lib/flow/libflow.a \
 	lib/qos/libqos.a lib/wire/libwire.a lib/pkt/libpkt.a \
 	lib/base/libbase.a
 dp_test_libs = $(dp_libs) $(LIBNL_LIBS) $(UNIT_LIBS)
+tests_unit_test_dp_audit_SOURCES = tests/unit/test_dp_audit.c $(dp_rig)
+tests_unit_test_dp_audit_LDADD = $(dp_test_libs)
 tests_unit_test_dp_buffer_SOURCES = tests/unit/test_dp_buffer.c $(dp_rig)
 tests_unit_test_dp_buffer_LDADD = $(dp_test_libs)
 tests_unit_test_dp_forward_SOURCES = tests/unit/test_dp_forward.c $(dp_rig)

@@ -115,6 +115,23 @@ Test(dp_pfc, is_honoured_before_the_next_batch_wherever_it_lies)
     cr_assert_eq(rig_n(&rig, 1)->q_frames[3], 288);
 }
 
+Test(dp_pfc, a_ring_without_lookahead_is_read_to_its_end)
+{
+    /* A tap hands a PFC frame over only after the data before it. */
+    for (uint32_t i = 0; i < 1000; i++)
+        rig_send(&rig, 1, HOST(0), HOST(1), NO_TAG, 64, i);
+    rig_turn(&rig);
+    cr_assert_eq(netdev_mem_n_queued(rig.nd[1]), 1000 - PKT_BATCH);
+    rig.nd[1]->has_lookahead = false;
+    rig_turn(&rig);
+    cr_assert_eq(netdev_mem_n_queued(rig.nd[1]), 0);
+    /* But one port does not keep the others waiting for ever. */
+    for (uint32_t i = 0; i < 2000; i++)
+        rig_send(&rig, 1, HOST(0), HOST(1), NO_TAG, 64, i);
+    cr_assert_eq(rig_turn(&rig), rig.now_ns);
+    cr_assert_eq(netdev_mem_n_queued(rig.nd[1]), 2000 - 32 * PKT_BATCH);
+}
+
 Test(dp_pfc, a_priority_that_is_not_honoured_is_counted)
 {
     rig_pfc(&rig, 1, P(5), 65535);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The run-time state of a port, from inside the datapath.  Written by the dp
+ * thread; its counters are read by any.
+ */
+#ifndef DP_PORT_H
+#define DP_PORT_H
+
+#include "dp/dp.h"
+#include "dp/plan.h"
+#include "qos/buf.h"
+#include "qos/pfc.h"
+#include "qos/sched.h"
+#include "qos/shaper.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An egress queue; what appending to it needs is one cache line. */
+struct dp_queue {
+    struct pkt *head;  /* first to leave; null: empty */
+    struct pkt *tail;  /* last; means something unless empty */
+    uint64_t bytes;    /* wire octets queued */
+    uint64_t limit;    /* most octets; UINT64_MAX: lossless */
+    uint64_t peak;     /* most octets ever queued */
+    uint32_t frames;   /* queued */
+    uint32_t head_len; /* wire length of the head, unless empty */
+} __attribute__((aligned(64)));
+
+/* The order of members follows who reads them together.  What comes of the
+ * plan for every frame is copied here, ready for use. */
+struct dp_port {
+    /* As the egress port of a frame: */
+    const struct dp_plan_port *conf; /* in dp->plan; null: not in a plan */
+    struct netdev *netdev;           /* null: interface is absent */
+    uint8_t prio_to_queue[N_PRIO];   /* of conf */
+    uint32_t max_frame_bytes;        /* of conf */
+    uint32_t held;                   /* frames in all queues */
+    uint16_t slot;                   /* index in the bridge */
+    bool all_vlans;                  /* a trunk of every VLAN */
+    bool may_untag;                  /* some VLAN leaves without its tag */
+    uint8_t ready;                   /* bit q: queue q has a frame */
+    uint8_t paused_q;                /* bit q: queue q is paused by the peer */
+    uint8_t shaped_q;                /* bit q: queue q has a maximum rate */
+    uint8_t xoff;                    /* bit g: group g is in XOFF, as noted */
+    bool ctl_wait;   /* a MAC control frame was refused: no data before it */
+    bool down;       /* said to be down, and nothing was sent since */
+    bool attached;   /* is, or was, in a plan */
+    uint8_t n_again; /* refusals in a row, for the time of the next try */
+    /* As its ingress port: */
+    uint8_t pcp_to_prio[8];     /* by PCP; the same for all if not trusted */
+    uint8_t prio_to_pg[N_PRIO]; /* of conf */
+    uint8_t default_prio;       /* of conf */
+    struct dp_queue queue[N_QUEUE];  /* egress queues */
+    struct sched sched;              /* transmission selection */
+    struct shaper shaper;            /* line rate; rate_bps 0: not shaped */
+    struct shaper q_shaper[N_QUEUE]; /* maximum rates; 0: none */
+    struct buf_group group[N_PG];    /* ingress priority groups */
+    struct dp_port_counters n;       /* what happened */
+    uint64_t pg_drop_bytes[N_PG];    /* octets of n.pg_drops */
+    uint64_t retry_ns;               /* when to try again after a refusal */
+    uint64_t leave_ns;               /* leaving: when to give up */
+    uint8_t stops[N_PRIO]; /* bit q: queue q waits for the pause of p */
+    struct pfc pfc;        /* pause state, both directions */
+    uint8_t mac[6];        /* source of our MAC control frames */
+    struct pkt ctl;        /* descriptor of such a frame ... */
+    uint8_t ctl_frame[MACCTL_LEN]; /* ... and its octets: no pool needed */
+};
+
+#endif
