@@ -9,6 +9,8 @@ utilities_libprobe_a_SOURCES = \
 	utilities/probe_frame.h \
 	utilities/probe_hist.c \
 	utilities/probe_hist.h \
+	utilities/probe_kv.c \
+	utilities/probe_kv.h \
 	utilities/probe_malformed.c \
 	utilities/probe_malformed.h \
 	utilities/probe_options.c \

@@ -34,7 +34,6 @@ struct probe_flow_conf {
     uint32_t id;          /* told apart by this and the source MAC */
     uint8_t prio;         /* 0..7: class, and PCP of the tag */
     uint16_t vid;         /* 0..4094; PROBE_VLAN_NONE: no tag at all */
-    bool have_dst;        /* dst was given */
     uint8_t dst[6];       /* destination MAC */
     bool have_src;        /* src was given; else the interface's own */
     uint8_t src[6];       /* source MAC */

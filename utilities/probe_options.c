@@ -4,6 +4,7 @@
  */
 #include "probe_options.h"
 
+#include "probe_kv.h"
 #include "rpc/rpc.h"
 
 #include <errno.h>
@@ -94,20 +95,13 @@ static int
 set_num(struct probe_conf *c, const struct option_row *r, const char *text,
         struct err *err)
 {
-    char path[40], allowed[96], lo[32], hi[32];
-    int64_t v;
+    struct probe_key key = {.unit = r->unit,
+                            .min = r->min,
+                            .max = r->max,
+                            .width = sizeof(uint64_t)};
 
-    if (rpc_parse_quantity(text, r->unit, &v, NULL) == 0 && v >= r->min &&
-        v <= r->max) {
-        *(uint64_t *) ((char *) c + r->offset) = (uint64_t) v;
-        return 0;
-    }
-    rpc_format_quantity(r->min, r->unit, lo, sizeof(lo));
-    rpc_format_quantity(r->max, r->unit, hi, sizeof(hi));
-    snprintf(path, sizeof(path), "--%s", r->name);
-    snprintf(allowed, sizeof(allowed), "a quantity from %s to %s", lo, hi);
-    return err_set(err, EINVAL, path, text, allowed, "%s: \"%s\" is not %s",
-                   path, text, allowed);
+    return probe_kv_num((char *) c + r->offset, &key, r->name, NULL, text,
+                        err);
 }
 
 static int

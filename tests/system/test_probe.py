@@ -181,7 +181,7 @@ def _(t):
     end, after = time.monotonic() + 0.5, 0
     while time.monotonic() < end:
         raw.send(xoff)
-        after += len(raw.recv_all(quiet=0.02))
+        after += len(raw.recv_all(quiet=0.02, limit=1000))
     raw.send(slc.pfc(slc.mac(DST), {3: 0}))
     assert raw.recv(10), "it does not go on"
     s.proc.send_signal(signal.SIGTERM)
