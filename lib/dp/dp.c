@@ -20,6 +20,9 @@
 
 #include <stdlib.h>
 
+/* How often the rings are looked at while no buffer is free. */
+#define DP_STARVED_NS (UINT64_C(50) * NS_PER_US)
+
 struct dp *
 dp_create(const struct dp_conf *conf)
 {
@@ -171,8 +174,9 @@ dp_blocked_ports(const struct dp *dp, uint16_t slots[], uint32_t max)
 static uint64_t
 next_turn(struct dp *dp)
 {
-    /* While no buffer is free nothing can be read, whatever lies in the
-     * rings: only sending helps, and that has its own reasons to wake. */
+    /* While no buffer is free only MAC control can be read, whatever lies in
+     * the rings.  Sending helps, and has its own reasons to wake; but what
+     * lets it go on may be the frame that lies in a ring. */
     bool can_rx = pkt_pool_n_free(dp->pool) > 0;
 
     dp_pause_deadline(dp);
@@ -185,6 +189,8 @@ next_turn(struct dp *dp)
         if (nd->cls->rx_deadline)
             dp_wake_at(dp, nd->cls->rx_deadline(nd));
     }
+    if (!can_rx)
+        dp_wake_at(dp, dp->now_ns + DP_STARVED_NS);
     if (dp->n_leaving)
         dp_wake_at(dp, dp->now_ns + DP_LEAVE_RETRY_NS);
     return dp->wake_ns < dp->now_ns ? dp->now_ns : dp->wake_ns;

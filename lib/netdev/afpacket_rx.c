@@ -63,6 +63,8 @@ is_mac_control(const struct tpacket2_hdr *h, uint32_t status)
 static void
 scan(struct afpacket *a)
 {
+    uint32_t n_tagged = 0;
+
     while (a->n_ready < a->n_slots) {
         const struct tpacket2_hdr *h = slot_hdr(a, a->scan_i);
         /* Pairs with the kernel's barrier before it gives the slot to us. */
@@ -75,10 +77,14 @@ scan(struct afpacket *a)
 
             a->ctl[at < a->n_slots ? at : at - a->n_slots] = a->scan_i;
         }
+        if (status & TP_STATUS_VLAN_VALID)
+            n_tagged++;
         a->scan_i = next_slot(a, a->scan_i);
         a->n_ready++;
         __builtin_prefetch(a->slots[next_slot(a, a->scan_i)]);
     }
+    if (n_tagged)
+        counter_add(&a->n_tagged, n_tagged);
     if (a->n_ready > a->up.stats.ring_peak)
         counter_set(&a->up.stats.ring_peak, a->n_ready);
 }
@@ -241,10 +247,12 @@ rx_control(struct afpacket *a, struct pkt *pkts[], uint32_t max)
     while (a->n_ctl > 0 && n < max) {
         uint32_t i = a->ctl[a->ctl_first];
         struct tpacket2_hdr *h = slot_hdr(a, i);
-        struct pkt *p = take_buffer(a);
+        struct pkt *p = pkt_alloc_ctl(a->pool);
 
-        if (!p)
+        if (!p) {
+            counter_add(&a->up.stats.rx_no_buffer, 1);
             break;
+        }
         a->ctl_first = next_slot(a, a->ctl_first);
         a->n_ctl--;
         h->tp_padding[0] = SLOT_DONE;

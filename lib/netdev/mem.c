@@ -269,7 +269,7 @@ rx_one(struct mem *m, uint32_t i, struct pkt **p)
         queue_drop(q, i);
         return true;
     }
-    *p = pkt_alloc(m->pool);
+    *p = s->is_macctl ? pkt_alloc_ctl(m->pool) : pkt_alloc(m->pool);
     if (!*p) {
         counter_add(&m->dev.stats.rx_no_buffer, 1);
         return false;
@@ -567,7 +567,10 @@ netdev_mem_set_watch(struct netdev *dev, const struct netdev_mem_watch *watch)
 uint32_t
 netdev_mem_n_queued(const struct netdev *dev)
 {
-    const struct mem *m = mem_of_const(dev);
+    const struct mem_queue *q = &mem_of_const(dev)->in;
+    uint32_t n = 0;
 
-    return m->in.tail - m->in.head;
+    for (uint32_t i = q->head; i != q->tail; i++)
+        n += !slot_at(q, i)->taken;
+    return n;
 }

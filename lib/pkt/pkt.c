@@ -11,10 +11,10 @@
 struct pkt_pool {
     struct pkt *free;        /* descriptors that have a buffer */
     struct pkt *free_clones; /* descriptors that have none */
-    counter_t n_free;        /* length of `free` */
+    counter_t n_free;        /* length of `free`, PKT_N_CTL included */
     counter_t n_free_clones; /* length of `free_clones` */
     counter_t n_empty;       /* allocations that found nothing */
-    uint32_t n_buffers;      /* buffers in all */
+    uint32_t n_buffers;      /* buffers for data */
     uint32_t n_clones;       /* clones in all */
     uint32_t frame_bytes;    /* largest frame that a buffer holds */
     uint32_t stride;         /* from one buffer to the next */
@@ -47,7 +47,8 @@ struct pkt_pool *
 pkt_pool_create(uint32_t n_buffers, uint32_t n_clones, uint32_t frame_bytes)
 {
     struct pkt_pool *pool = calloc(1, sizeof(*pool));
-    size_t n = (size_t) n_buffers + n_clones;
+    size_t n_arena = (size_t) n_buffers + PKT_N_CTL;
+    size_t n = n_arena + n_clones;
     void *arena;
 
     if (!pool)
@@ -56,7 +57,7 @@ pkt_pool_create(uint32_t n_buffers, uint32_t n_clones, uint32_t frame_bytes)
     pool->n_clones = n_clones;
     pool->frame_bytes = frame_bytes;
     pool->stride = (PKT_HEADROOM + frame_bytes + 63u) & ~63u;
-    pool->arena_bytes = (size_t) n_buffers * pool->stride;
+    pool->arena_bytes = n_arena * pool->stride;
     pool->descs = aligned_alloc(64, n * sizeof(struct pkt));
     arena = mmap(NULL, pool->arena_bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -71,7 +72,7 @@ pkt_pool_create(uint32_t n_buffers, uint32_t n_clones, uint32_t frame_bytes)
         struct pkt *p = &pool->descs[n];
 
         p->pool = pool;
-        p->is_clone = n >= n_buffers;
+        p->is_clone = n >= n_arena;
         push_free(pool, p);
     }
     return pool;
@@ -87,12 +88,13 @@ pkt_pool_destroy(struct pkt_pool *pool)
     free(pool);
 }
 
-struct pkt *
-pkt_alloc(struct pkt_pool *pool)
+/* A buffer, as long as more than n_left of them are free. */
+static inline struct pkt *
+alloc(struct pkt_pool *pool, uint32_t n_left)
 {
     struct pkt *p = pool->free;
 
-    if (!p) {
+    if (pool->n_free <= n_left) {
         counter_add(&pool->n_empty, 1);
         return NULL;
     }
@@ -111,6 +113,18 @@ pkt_alloc(struct pkt_pool *pool)
     p->tx_skip = 0;
     p->tx_tag = false;
     return p;
+}
+
+struct pkt *
+pkt_alloc(struct pkt_pool *pool)
+{
+    return alloc(pool, PKT_N_CTL);
+}
+
+struct pkt *
+pkt_alloc_ctl(struct pkt_pool *pool)
+{
+    return alloc(pool, 0);
 }
 
 struct pkt *
@@ -170,7 +184,9 @@ pkt_pool_frame_bytes(const struct pkt_pool *pool)
 uint32_t
 pkt_pool_n_free(const struct pkt_pool *pool)
 {
-    return (uint32_t) counter_get(&pool->n_free);
+    uint64_t n = counter_get(&pool->n_free);
+
+    return n > PKT_N_CTL ? (uint32_t) (n - PKT_N_CTL) : 0;
 }
 
 uint32_t

@@ -25,6 +25,8 @@
 
 /* Frames handled together, and the most of a queue that leaves in a turn. */
 #define PKT_BATCH 32
+/* Buffers of a pool beyond n_buffers, see pkt_alloc_ctl(). */
+#define PKT_N_CTL PKT_BATCH
 /* Room before a received frame, octets. */
 #define PKT_HEADROOM 64
 /* Shortest Ethernet frame without FCS; shorter ones are padded on sending. */
@@ -64,6 +66,11 @@ void pkt_pool_destroy(struct pkt_pool *);
  * in_port PKT_NO_PORT, no tag note; null (and counted) when none is free. */
 struct pkt *pkt_alloc(struct pkt_pool *);
 
+/* The same for a MAC control frame, which is given back at once: finds one of
+ * PKT_N_CTL further buffers when those for data are in use.  The frame that
+ * lets the data go must never wait for a buffer. */
+struct pkt *pkt_alloc_ctl(struct pkt_pool *);
+
 /* One more reference to p's frame, for one more egress queue; null (and
  * counted) when no clone is free.  Copies len, vid, prio and the tag note. */
 struct pkt *pkt_clone(struct pkt *p);
@@ -83,6 +90,7 @@ pkt_is_last(const struct pkt *p)
 uint32_t pkt_pool_n_buffers(const struct pkt_pool *);
 uint32_t pkt_pool_n_clones(const struct pkt_pool *);
 uint32_t pkt_pool_frame_bytes(const struct pkt_pool *);
+/* What pkt_alloc() finds, of n_buffers. */
 uint32_t pkt_pool_n_free(const struct pkt_pool *);
 uint32_t pkt_pool_n_free_clones(const struct pkt_pool *);
 /* Allocations that found nothing free (buffers, clones). */

@@ -381,6 +381,29 @@ Test(netdev_mem, empty_pool_stops_receiving_and_loses_nothing)
     pkt_pool_destroy(small);
 }
 
+Test(netdev_mem, mac_control_is_received_when_data_finds_no_buffer)
+{
+    struct pkt_pool *small = pkt_pool_create(2, 0, 1522);
+    struct netdev *c = open_mem("slc-c", small, 0);
+    struct pkt *p[PKT_BATCH];
+    uint8_t data[64] = {[20] = 1};
+    uint8_t ctl[64] = {[12] = 0x88, [13] = 0x08, [20] = 2};
+
+    for (int i = 0; i < 3; i++)
+        netdev_mem_inject(c, data, sizeof(data));
+    cr_assert_eq(c->cls->rx(c, p, PKT_BATCH), 2);
+    netdev_mem_inject(c, ctl, sizeof(ctl));
+    cr_assert_eq(c->cls->rx(c, p + 2, PKT_BATCH - 2), 1);
+    cr_assert_eq(p[2]->data[20], 2);
+    cr_assert_eq(netdev_mem_n_queued(c), 1);
+    for (int i = 0; i < 3; i++)
+        pkt_free(p[i]);
+    cr_assert_eq(c->cls->rx(c, p, PKT_BATCH), 1);
+    pkt_free(p[0]);
+    netdev_close(c);
+    pkt_pool_destroy(small);
+}
+
 Test(netdev_mem, frames_that_no_buffer_holds_and_runts_are_counted)
 {
     static uint8_t frame[4000];

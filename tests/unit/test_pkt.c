@@ -122,3 +122,29 @@ Test(pkt, a_tag_is_replaced_on_the_way_out)
     pkt_free(p);
     pkt_pool_destroy(pool);
 }
+
+Test(pkt, mac_control_finds_a_buffer_when_data_finds_none)
+{
+    struct pkt_pool *pool = pkt_pool_create(2, 0, 64);
+    struct pkt *data[2], *ctl[PKT_N_CTL];
+
+    for (int i = 0; i < 2; i++)
+        data[i] = pkt_alloc(pool);
+    cr_assert_eq(pkt_pool_n_free(pool), 0);
+    cr_assert_null(pkt_alloc(pool));
+    for (uint32_t i = 0; i < PKT_N_CTL; i++) {
+        ctl[i] = pkt_alloc_ctl(pool);
+        cr_assert_not_null(ctl[i]);
+        memset(ctl[i]->data, 0xff, 64);
+    }
+    cr_assert_null(pkt_alloc_ctl(pool));
+    pkt_free(data[0]);
+    cr_assert_null(pkt_alloc(pool)); /* it makes up for those of ctl */
+    for (uint32_t i = 0; i < PKT_N_CTL; i++)
+        pkt_free(ctl[i]);
+    cr_assert_eq(pkt_pool_n_free(pool), 1);
+    pkt_free(data[1]);
+    cr_assert_eq(pkt_pool_n_free(pool), 2);
+    cr_assert_eq(pkt_pool_n_buffers(pool), 2);
+    pkt_pool_destroy(pool);
+}
