@@ -28,16 +28,19 @@ struct afpacket {
     uint32_t n_ctl;     /* its length; the FIFO has n_slots entries */
     uint32_t n_idle;    /* rx calls in a row that found nothing */
 
-    uint8_t *super;   /* a super-frame that is being cut up */
-    struct gso gso;   /* how far that has come */
-    bool has_gso;     /* there is one */
-    counter_t n_lost; /* slots whose frame was too long and not queued */
+    uint8_t *super;     /* a super-frame that is being cut up */
+    struct gso gso;     /* how far that has come */
+    bool has_gso;       /* there is one */
+    counter_t n_lost;   /* slots whose frame was too long and not queued */
+    counter_t n_tagged; /* slots whose tag the kernel had taken out */
 
     bool is_bypass;        /* sends bypass the interface's queue */
     counter_t n_refused;   /* sends refused with ENOBUFS, and retried */
     uint32_t no_carrier;   /* set by poll_kernel, relaxed; read by tx */
     uint64_t ring_drops;   /* control: drops read so far */
     uint64_t base_rx_drop; /* control: interface's rx_dropped at open */
+    uint64_t seen_rx_drop; /* control: rx_dropped at the last look */
+    uint64_t seen_ns;      /* control: when that was */
     uint64_t base_tx_drop; /* control: interface's tx_dropped at open */
 };
 

@@ -36,7 +36,7 @@ struct netdev_args {
 struct netdev_stats {
     counter_t rx_ring_drops;    /* kernel: our receive ring (TAP: the queue
                                    from the host to us) was full */
-    counter_t rx_backlog_drops; /* kernel: rx_dropped of the interface */
+    counter_t rx_backlog_drops; /* kernel: lost before our ring; at least */
     counter_t rx_oversize;    /* longer than a pool buffer, not GSO: dropped */
     counter_t rx_bad;         /* could not be restored (bad vnet header) */
     counter_t rx_gso;         /* super-frames segmented on entry */
