@@ -12,7 +12,11 @@
 
 struct store;
 
-/* Opens or creates (with its directories), takes an exclusive lock that ends
+/* To be opened after the process has forked for the last time, as the user
+ * that it is going to be: the lock and the pid in it are the opener's, and
+ * SQLite makes files beside the database.
+ *
+ * Opens or creates (with its directories), takes an exclusive lock that ends
  * with the process (EBUSY and the holder's pid when another instance has it),
  * checks integrity, migrates older schemas in one transaction.  Refuses, and
  * leaves the file as it was: a corrupt file, another application's database, a
@@ -25,7 +29,9 @@ int store_load(struct store *, struct conf **, struct err *);
 
 /* Makes `to` the stored configuration, in one transaction; `from` is what is
  * stored now (rows that did not change are left alone).  On error nothing
- * changed. */
+ * changed: ENOSPC the disk is full, EROFS, EIO, EBUSY another program holds a
+ * lock for longer than a second, ESTALE another program changed the database
+ * since store_load(), or removed it. */
 int store_commit(struct store *, const struct conf *from,
                  const struct conf *to, struct err *);
 

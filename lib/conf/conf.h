@@ -27,7 +27,11 @@
  *       "queues": {"0": {"mode": "ets", "weight": 30, "max_rate_bps": 0,
  *                        "limit_bytes": 131072}}}}}}}
  *
- * A bridge has a "map" too: the defaults of its ports.
+ * A bridge has a "map" too: the defaults of its ports, member by member.  A
+ * member that is null gets its default (of a port's map: the bridge's again).
+ * A "tag" without a "mode" makes an access port, as in Open vSwitch.  An
+ * export has all members, but of groups and queues only those that differ from
+ * the default, and of a port's map what it gives itself.
  */
 #ifndef CONF_CONF_H
 #define CONF_CONF_H
