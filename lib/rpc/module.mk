@@ -16,17 +16,22 @@ EXTRA_DIST += lib/rpc/may_include
 check_PROGRAMS += \
 	tests/unit/test_rpc_client \
 	tests/unit/test_rpc_dispatch \
+	tests/unit/test_rpc_params \
 	tests/unit/test_rpc_stream \
 	tests/unit/test_rpc_values
 TESTS += \
 	tests/unit/test_rpc_client \
 	tests/unit/test_rpc_dispatch \
+	tests/unit/test_rpc_params \
 	tests/unit/test_rpc_stream \
 	tests/unit/test_rpc_values
 rpc_test_libs = lib/rpc/librpc.a lib/base/libbase.a $(JSONC_LIBS) $(UNIT_LIBS)
 tests_unit_test_rpc_dispatch_SOURCES = tests/unit/test_rpc_dispatch.c
 tests_unit_test_rpc_dispatch_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_unit_test_rpc_dispatch_LDADD = $(rpc_test_libs)
+tests_unit_test_rpc_params_SOURCES = tests/unit/test_rpc_params.c
+tests_unit_test_rpc_params_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_rpc_params_LDADD = $(rpc_test_libs)
 tests_unit_test_rpc_stream_SOURCES = tests/unit/test_rpc_stream.c
 tests_unit_test_rpc_stream_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_unit_test_rpc_stream_LDADD = $(rpc_test_libs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tests of lib/rpc dispatch.c, params.c and openrpc.c: the examples of the
- * JSON-RPC 2.0 specification, parameters against tables, errors with data.
+ * Tests of lib/rpc dispatch.c and openrpc.c: the examples of the JSON-RPC 2.0
+ * specification, batches and their bounds, errors of handlers, discovery.
  */
 #include "rpc/rpc.h"
 
@@ -12,7 +12,6 @@
 #include <string.h>
 
 static int n_updates;
-static struct json_object *seen; /* params of the latest call */
 
 static int
 sum(void *ctx, struct rpc_client *client, struct json_object *params,
@@ -71,19 +70,6 @@ get_data(void *ctx, struct rpc_client *client, struct json_object *params,
     return 0;
 }
 
-static int
-typed(void *ctx, struct rpc_client *client, struct json_object *params,
-      struct json_object **result, struct err *err)
-{
-    (void) ctx;
-    (void) client;
-    (void) err;
-    json_object_put(seen);
-    seen = json_object_get(params);
-    *result = json_object_get(params);
-    return 0;
-}
-
 /* Fails with the errno asked for; 0: fails without saying why. */
 static int
 fail(void *ctx, struct rpc_client *client, struct json_object *params,
@@ -134,13 +120,6 @@ large(void *ctx, struct rpc_client *client, struct json_object *params,
     return 0;
 }
 
-static const char *const modes[] = {"access", "trunk", NULL};
-static const char *const automatic[] = {"auto", NULL};
-static const struct rpc_param prio = {.type = RPC_T_INT, .max = 7};
-static const struct rpc_param size = {.type = RPC_T_INT,
-                                      .max = 1 << 30,
-                                      .unit = RPC_U_BYTES};
-
 static const struct rpc_param sum_params[] = {
     {.name = "a", .type = RPC_T_INT, .max = 1000},
     {.name = "b", .type = RPC_T_INT, .max = 1000},
@@ -158,27 +137,6 @@ static const struct rpc_param update_params[] = {
     {.name = "v1", .type = RPC_T_ANY}, {.name = "v2", .type = RPC_T_ANY},
     {.name = "v3", .type = RPC_T_ANY}, {.name = "v4", .type = RPC_T_ANY},
     {.name = "v5", .type = RPC_T_ANY}, {.name = NULL}};
-static const struct rpc_param typed_params[] = {
-    {.name = "flag", .type = RPC_T_BOOL},
-    {.name = "prio", .type = RPC_T_INT, .max = 7},
-    {.name = "rate",
-     .type = RPC_T_INT,
-     .max = INT64_C(400000000000),
-     .unit = RPC_U_BPS},
-    {.name = "delay", .type = RPC_T_INT, .max = 1000000000, .unit = RPC_U_NS},
-    {.name = "headroom",
-     .type = RPC_T_INT,
-     .max = 1 << 30,
-     .unit = RPC_U_BYTES,
-     .choices = automatic},
-    {.name = "port", .type = RPC_T_STRING, .min = 1, .max = 15},
-    {.name = "note", .type = RPC_T_STRING},
-    {.name = "mode", .type = RPC_T_STRING, .choices = modes},
-    {.name = "prios", .type = RPC_T_ARRAY, .max = 8, .items = &prio},
-    {.name = "sizes", .type = RPC_T_ARRAY, .min = 1, .max = 2, .items = &size},
-    {.name = "map", .type = RPC_T_OBJECT},
-    {.name = "any", .type = RPC_T_ANY},
-    {.name = NULL}};
 static const struct rpc_param fail_params[] = {
     {.name = "code", .type = RPC_T_INT, .required = true, .max = 1000},
     {.name = NULL}};
@@ -199,10 +157,6 @@ static const struct rpc_method methods[] = {
     {.name = "get_data", .handler = get_data},
     {.name = NULL}};
 static const struct rpc_method more[] = {
-    {.name = "typed",
-     .params = typed_params,
-     .handler = typed,
-     .example = "{\"prio\": 3}"},
     {.name = "fail", .params = fail_params, .handler = fail},
     {.name = "fail_cut", .handler = fail_cut},
     {.name = "large", .handler = large},
@@ -223,8 +177,6 @@ static void
 teardown(void)
 {
     rpc_registry_destroy(registry);
-    json_object_put(seen);
-    seen = NULL;
 }
 
 TestSuite(rpc_dispatch, .init = setup, .fini = teardown);
@@ -307,47 +259,6 @@ refused(const char *text, int code, const char *id)
     json_object_put(o);
     free(got);
     return e;
-}
-
-/* params of "typed" are refused: path, value and allowed say this. */
-static void
-wrong(const char *params, const char *path, const char *value,
-      const char *allowed, const char *in_message)
-{
-    char text[512];
-    struct json_object *e, *d;
-    const char *s;
-
-    snprintf(text, sizeof(text),
-             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"typed\","
-             "\"params\":%s}",
-             params);
-    e = refused(text, RPC_INVALID_PARAMS, "1");
-    d = json_object_object_get(e, "data");
-    s = json_object_get_string(json_object_object_get(d, "path"));
-    cr_assert_str_eq(s, path);
-    s = json_object_get_string(json_object_object_get(d, "value"));
-    cr_assert_str_eq(s, value);
-    s = json_object_get_string(json_object_object_get(d, "allowed"));
-    cr_assert_str_eq(s, allowed);
-    s = json_object_get_string(json_object_object_get(e, "message"));
-    cr_assert(strstr(s, in_message), "'%s' does not say '%s'", s, in_message);
-    json_object_put(e);
-}
-
-/* params of "typed" arrive at the handler as `want`. */
-static void
-right(const char *params, const char *want)
-{
-    char text[512], answer[512];
-
-    snprintf(text, sizeof(text),
-             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"typed\","
-             "\"params\":%s}",
-             params);
-    snprintf(answer, sizeof(answer),
-             "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}", want);
-    expect(text, answer);
 }
 
 /* --- the examples of the specification, in its order -------------------- */
@@ -581,110 +492,6 @@ Test(rpc_dispatch, batch_answers_are_bounded)
     free(text);
 }
 
-/* --- parameters -----------------------------------------------------------
- */
-
-Test(rpc_dispatch, params_right)
-{
-    right("{}", "{}");
-    right("[]", "{}");
-    right("[true,3]", "{\"flag\":true,\"prio\":3}");
-    right("{\"prio\":3.0}", "{\"prio\":3}");
-    right("{\"rate\":\"200M\",\"delay\":\"500us\"}",
-          "{\"rate\":200000000,\"delay\":500000}");
-    right("{\"headroom\":\"auto\"}", "{\"headroom\":\"auto\"}");
-    right("{\"headroom\":\"64K\"}", "{\"headroom\":65536}");
-    right("{\"headroom\":1}", "{\"headroom\":1}");
-    right("{\"mode\":\"trunk\",\"port\":\"eth1\",\"note\":\"\"}",
-          "{\"mode\":\"trunk\",\"port\":\"eth1\",\"note\":\"\"}");
-    right("{\"prios\":[0,7],\"sizes\":[\"1K\",2]}",
-          "{\"prios\":[0,7],\"sizes\":[1024,2]}");
-    right("{\"map\":{\"3\":4},\"any\":null}",
-          "{\"map\":{\"3\":4},\"any\":null}");
-}
-
-Test(rpc_dispatch, params_wrong_type)
-{
-    wrong("{\"flag\":1}", "/params/flag", "1", "true or false", "flag is 1");
-    wrong("{\"prio\":\"3\"}", "/params/prio", "\"3\"", "0 to 7", "prio");
-    wrong("{\"prio\":2.5}", "/params/prio", "2.5", "0 to 7", "2.5");
-    wrong("{\"prio\":1e300}", "/params/prio", "1e300", "0 to 7", "1e300");
-    wrong("{\"prio\":null}", "/params/prio", "null", "0 to 7", "null");
-    wrong("{\"port\":7}", "/params/port", "7", "text of 1 to 15 octets",
-          "port is 7");
-    wrong("{\"map\":[]}", "/params/map", "[]", "an object", "map");
-    wrong("{\"prios\":3}", "/params/prios", "3", "an array of 0 to 8 elements",
-          "prios");
-}
-
-Test(rpc_dispatch, params_out_of_range)
-{
-    wrong("{\"prio\":8}", "/params/prio", "8", "0 to 7",
-          "typed: parameter prio is 8; allowed: 0 to 7");
-    wrong("{\"prio\":-1}", "/params/prio", "-1", "0 to 7", "-1");
-    wrong("{\"prio\":18446744073709551615}", "/params/prio",
-          "18446744073709551615", "0 to 7", "18446744073709551615");
-    wrong("{\"prios\":[3,8]}", "/params/prios/1", "8", "0 to 7", "prios/1");
-    wrong("{\"prios\":[0,1,2,3,4,5,6,7,0]}", "/params/prios",
-          "[0,1,2,3,4,5,6,7,0]", "an array of 0 to 8 elements", "prios");
-    wrong("{\"sizes\":[]}", "/params/sizes", "[]",
-          "an array of 1 to 2 elements", "sizes");
-    wrong("{\"port\":\"\"}", "/params/port", "\"\"", "text of 1 to 15 octets",
-          "port");
-    wrong("{\"port\":\"0123456789abcdef\"}", "/params/port",
-          "\"0123456789abcdef\"", "text of 1 to 15 octets", "port");
-    wrong("{\"delay\":\"2s\"}", "/params/delay", "\"2s\"",
-          "0 to 1000000000 ns, or text with us, ms or s", "2s");
-    wrong("{\"headroom\":\"automatic\"}", "/params/headroom", "\"automatic\"",
-          "0 to 1073741824 bytes, or text with K, M or G, or auto",
-          "automatic");
-}
-
-Test(rpc_dispatch, params_nul_in_text)
-{
-    wrong("{\"port\":\"eth1\\u0000x\"}", "/params/port", "\"eth1\\u0000x\"",
-          "text of 1 to 15 octets", "port");
-    wrong("{\"delay\":\"1s\\u0000\"}", "/params/delay", "\"1s\\u0000\"",
-          "0 to 1000000000 ns, or text with us, ms or s", "delay");
-}
-
-Test(rpc_dispatch, params_suggest)
-{
-    wrong("{\"prot\":\"eth1\"}", "/params/prot", "prot",
-          "flag, prio, rate, delay, headroom, port, note, mode, prios, "
-          "sizes, map, any",
-          "no parameter 'prot'; did you mean 'port'?");
-    wrong("{\"mode\":\"trnuk\"}", "/params/mode", "\"trnuk\"", "access, trunk",
-          "did you mean \"trunk\"?");
-    wrong("{\"mode\":\"q\"}", "/params/mode", "\"q\"", "access, trunk",
-          "access, trunk");
-}
-
-Test(rpc_dispatch, params_missing_or_too_many)
-{
-    struct json_object *e =
-        refused("{\"jsonrpc\":\"2.0\",\"method\":\"subtract\",\"params\":[1],"
-                "\"id\":1}",
-                RPC_INVALID_PARAMS, "1");
-    const char *s =
-        json_object_get_string(json_object_object_get(e, "message"));
-
-    cr_assert(strstr(s, "'subtrahend' is missing"), "%s", s);
-    json_object_put(e);
-    e = refused("{\"jsonrpc\":\"2.0\",\"method\":\"subtract\","
-                "\"params\":[1,2,3],\"id\":1}",
-                RPC_INVALID_PARAMS, "1");
-    s = json_object_get_string(json_object_object_get(e, "message"));
-    cr_assert(strstr(s, "at most 2"), "%s", s);
-    json_object_put(e);
-    json_object_put(refused("{\"jsonrpc\":\"2.0\",\"method\":\"get_data\","
-                            "\"params\":[1],\"id\":1}",
-                            RPC_INVALID_PARAMS, "1"));
-    json_object_put(refused("{\"jsonrpc\":\"2.0\",\"method\":\"get_data\","
-                            "\"params\":{\"a\":1},\"id\":1}",
-                            RPC_INVALID_PARAMS, "1"));
-}
-
 /* --- errors of handlers ---------------------------------------------------
  */
 
@@ -767,7 +574,7 @@ Test(rpc_dispatch, discover)
                      "1.2.6");
     cr_assert_eq(json_object_array_length(
                      json_object_object_get(doc, "methods")),
-                 10);
+                 9);
     cr_assert(find_method(doc, "rpc.discover"));
     m = find_method(doc, "subtract");
     cr_assert(m);
@@ -790,7 +597,7 @@ Test(rpc_dispatch, registry_lists_in_order)
 {
     const struct rpc_method *m[4];
 
-    cr_assert_eq(rpc_registry_list(registry, m, 4), 10);
+    cr_assert_eq(rpc_registry_list(registry, m, 4), 9);
     cr_assert_str_eq(m[0]->name, "fail");
     cr_assert_str_eq(m[1]->name, "fail_cut");
     cr_assert_str_eq(m[2]->name, "get_data");
