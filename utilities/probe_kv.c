@@ -92,7 +92,7 @@ probe_kv_parse(void *base, const struct probe_key *keys, const char *option,
                                "at most 511 octets long");
     for (char *save, *item = strtok_r(copy, ",", &save); item;
          item = strtok_r(NULL, ",", &save)) {
-        uint32_t i;
+        uint32_t i = 0;
         int e = parse_item(base, keys, option, item, &i, err);
 
         if (e)
