@@ -38,6 +38,7 @@ PLURALS = {
     "request_octets": "octets of one JSON text",
     "nesting_depth": "levels of nesting",
     "containers": "arrays and objects in one JSON text",
+    "values": "values in one JSON text",
     "batch_requests": "requests in a batch",
     "batch_answer_octets": "octets of answers after which the rest of a "
                            "batch is refused",

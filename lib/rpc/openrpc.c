@@ -241,6 +241,7 @@ limits(void)
     add_int(o, "request_octets", RPC_MAX_REQUEST);
     add_int(o, "nesting_depth", RPC_MAX_DEPTH);
     add_int(o, "containers", RPC_MAX_CONTAINERS);
+    add_int(o, "values", RPC_MAX_VALUES);
     add_int(o, "batch_requests", RPC_MAX_BATCH);
     add_int(o, "batch_answer_octets", RPC_MAX_ANSWER);
     return o;

@@ -23,6 +23,7 @@
 #define RPC_MAX_DEPTH      32       /* nesting of one JSON text */
 #define RPC_MAX_BATCH      1024     /* requests in a batch */
 #define RPC_MAX_CONTAINERS 16384    /* arrays and objects in one JSON text */
+#define RPC_MAX_VALUES     131072   /* values in one JSON text */
 #define RPC_MAX_ANSWER     16777216 /* octets after which a batch is cut off */
 
 #define RPC_TITLE "Sluice" /* of the OpenRPC document */
@@ -140,6 +141,7 @@ struct rpc_limits {
     size_t octets;       /* of one text */
     unsigned depth;      /* of nesting */
     unsigned containers; /* arrays and objects in it; 0: any number */
+    unsigned values;     /* all values in it; 0: any number */
 };
 struct rpc_stream *rpc_stream_create_limited(const struct rpc_limits *);
 /* Why rpc_stream_feed() failed: words for people. */

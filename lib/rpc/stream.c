@@ -4,11 +4,11 @@
  * lexer of one state per octet runs in front of it, because the tokener alone
  * leaves three things open that a server of strangers may not: where a text
  * ends (so that the next may follow without a newline), how much of it there
- * may be (octets, depth, containers: an empty container of three octets costs
- * the tokener half a kilobyte), and octets that are no JSON though the
- * tokener takes them (bad UTF-8 across reads, raw control characters, single
- * quotes, NaN).  Used by the daemon per connection and by the client; control
- * thread.
+ * may be (octets, depth, containers and values: an empty container of three
+ * octets costs the tokener half a kilobyte, a number of two a sixteenth of
+ * that), and octets that are no JSON though the tokener takes them (bad UTF-8
+ * across reads, raw control characters, single quotes, NaN).  Used by the
+ * daemon per connection and by the client; control thread.
  */
 #include "rpc/rpc.h"
 
@@ -54,6 +54,7 @@ struct rpc_stream {
     size_t n_octets;          /* of this text so far */
     unsigned depth;           /* open containers */
     unsigned n_containers;    /* containers begun in this text */
+    unsigned n_values;        /* values begun, as far as they matter */
     unsigned utf8_left;       /* octets that the character still needs */
     unsigned char utf8_lo;    /* the next one is at least this */
     unsigned char utf8_hi;    /* ... and at most this */
@@ -61,9 +62,12 @@ struct rpc_stream {
     const char *reason;       /* why, for people */
 };
 
-static const struct rpc_limits request_limits = {RPC_MAX_REQUEST,
-                                                 RPC_MAX_DEPTH,
-                                                 RPC_MAX_CONTAINERS};
+static const struct rpc_limits request_limits = {
+    .octets = RPC_MAX_REQUEST,
+    .depth = RPC_MAX_DEPTH,
+    .containers = RPC_MAX_CONTAINERS,
+    .values = RPC_MAX_VALUES,
+};
 
 struct rpc_stream *
 rpc_stream_create_limited(const struct rpc_limits *limits)
@@ -172,6 +176,17 @@ step_string(struct rpc_stream *s, unsigned char b)
     return s->depth ? STEP_ON : STEP_END;
 }
 
+/* Behind every comma and in every container another value begins. */
+static enum step
+count_value(struct rpc_stream *s)
+{
+    if (s->limits.values && ++s->n_values > s->limits.values) {
+        s->reason = "the text holds too many values";
+        return STEP_LIMIT;
+    }
+    return STEP_ON;
+}
+
 static enum step
 step_open(struct rpc_stream *s)
 {
@@ -184,7 +199,7 @@ step_open(struct rpc_stream *s)
         s->reason = "the text holds too many arrays and objects";
         return STEP_LIMIT;
     }
-    return STEP_ON;
+    return count_value(s);
 }
 
 /* Octets of numbers and of true, false and null. */
@@ -259,7 +274,9 @@ step_struct(struct rpc_stream *s, unsigned char b)
             return STEP_ON;
         s->lex = LEX_BETWEEN;
         return STEP_END;
-    } else if (!is_scalar(b) && !is_space(b) && b != ':' && b != ',')
+    } else if (b == ',')
+        return count_value(s);
+    else if (!is_scalar(b) && !is_space(b) && b != ':')
         return bad(s, "an octet that JSON does not know");
     return STEP_ON;
 }
@@ -368,6 +385,7 @@ finish(struct rpc_stream *s, struct json_object *value, bool complete,
     json_tokener_reset(s->tok);
     s->n_octets = 0;
     s->n_containers = 0;
+    s->n_values = 0;
     *text = value;
     return RPC_FEED_TEXT;
 }

@@ -83,7 +83,7 @@ log_add(struct log *l, const char *s)
 static struct json_object *
 parse_own(const char *text)
 {
-    static const struct rpc_limits limits = {1 << 26, 64, 0};
+    static const struct rpc_limits limits = {.octets = 1 << 26, .depth = 64};
     struct rpc_stream *s = rpc_stream_create_limited(&limits);
     struct json_object *o = NULL;
     enum rpc_code code;

@@ -286,6 +286,27 @@ Test(rpc_stream, containers)
     free(out);
 }
 
+Test(rpc_stream, values)
+{
+    size_t n = 2 * RPC_MAX_VALUES + 2;
+    char *text = malloc(n), got[64], *out = malloc(n + 16);
+    struct rpc_stream *s = rpc_stream_create();
+
+    /* The array and the elements behind its commas. */
+    text[0] = '[';
+    for (size_t i = 0; i < RPC_MAX_VALUES; i++)
+        memcpy(text + 1 + 2 * i, "1,", 2);
+    text[n - 2] = ']';
+    feed(s, text, n - 1, n, out, n + 16);
+    cr_assert_eq(strlen(out), n);
+    text[n - 2] = ',';
+    feed(s, text, n - 1, n, got, sizeof(got));
+    cr_assert_str_eq(got, "-32600");
+    rpc_stream_destroy(s);
+    free(text);
+    free(out);
+}
+
 Test(rpc_stream, own_limits)
 {
     static const struct rpc_limits limits = {.octets = 8,
