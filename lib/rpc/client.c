@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define CHUNK             16384 /* octets of one read */
+#define RETRY_MS          10    /* between attempts to connect */
 #define MAX_NOTIFICATIONS 4096  /* that wait while a call is under way */
 
 /* An answer may be longer than a request: the whole configuration, a full
@@ -134,12 +135,20 @@ connect_within(int fd, const struct sockaddr_storage *ss, socklen_t len,
     socklen_t size = sizeof(int);
     int error = 0;
 
-    if (!connect(fd, (const struct sockaddr *) ss, len))
-        return 0;
-    /* A Unix socket whose backlog is full says EAGAIN and cannot be waited
-     * for; it is as good as busy. */
-    if (errno != EINPROGRESS)
-        return errno;
+    /* A Unix socket whose backlog is full says EAGAIN, and cannot be waited
+     * for: it is asked again. */
+    while (connect(fd, (const struct sockaddr *) ss, len)) {
+        if (errno == EAGAIN && clock_ns() >= deadline)
+            return ETIMEDOUT;
+        if (errno == EAGAIN)
+            poll(NULL, 0, RETRY_MS);
+        else if (errno == EINPROGRESS || errno == EALREADY)
+            break;
+        else if (errno == EISCONN)
+            return 0;
+        else if (errno != EINTR)
+            return errno;
+    }
     error = wait_for(fd, POLLOUT, deadline);
     if (!error && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size))
         error = errno;

@@ -669,6 +669,8 @@ def _(t):
     assert complete("sluicectl port add br0 eth1 type=t", where) == ["tap"]
     assert complete("sluicectl port add br0 eth1 mode acc", where) == \
         ["access"]
+    assert complete("sluicectl pfc set eth1 prio 3:", where) == \
+        ["on", "off"]
     assert "--watch" in complete("sluicectl stats --", where)
     assert "--watch" not in complete("sluicectl port --", where)
     assert complete("sluicectl help pf", where) == ["pfc"]

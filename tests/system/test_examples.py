@@ -20,7 +20,8 @@ class Switch:
             self.ns.veth("p" + n, "h" + n)
         self.daemon = stack.enter_context(slc.Daemon(self.ns))
         self.rpc = self.daemon.rpc
-        self.env = dict(os.environ, SLUICE_SOCKET=self.daemon.socket)
+        self.env = dict(os.environ, SLUICE_SOCKET=self.daemon.socket,
+                        PYTHONDONTWRITEBYTECODE="1")
 
     def argv(self, name, *argv):
         path = os.path.join(EXAMPLES, name)

@@ -273,6 +273,29 @@ Test(rpc_client, flood_of_notifications)
     free(text);
 }
 
+/* A daemon that is too busy to accept is waited for, but not for ever. */
+Test(rpc_client, full_backlog)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    char dir[] = "/tmp/slc-test-rpc-XXXXXX";
+    struct rpc_conn *c[8] = {NULL};
+    struct err err;
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0), error = 0, n = 0;
+
+    cr_assert(mkdtemp(dir));
+    snprintf(un.sun_path, sizeof(un.sun_path), "%s/sock", dir);
+    cr_assert_eq(bind(fd, (struct sockaddr *) &un, sizeof(un)), 0);
+    cr_assert_eq(listen(fd, 0), 0);
+    while (!error && n < 8)
+        error = rpc_connect(un.sun_path, 30, &c[n++], &err);
+    cr_assert_eq(error, ETIMEDOUT, "%s", err.msg);
+    while (n)
+        rpc_close(c[--n]);
+    close(fd);
+    unlink(un.sun_path);
+    rmdir(dir);
+}
+
 static void
 connect_fails(const char *where, int want)
 {
