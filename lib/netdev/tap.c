@@ -153,6 +153,29 @@ tap_close(struct netdev *dev)
     free(t);
 }
 
+static void
+use_pool(struct tap *t, struct pkt_pool *pool)
+{
+    t->pool = pool;
+    t->frame_bytes = pkt_pool_frame_bytes(pool);
+    t->head_bytes =
+        t->frame_bytes < GSO_MAX_FRAME ? t->frame_bytes : GSO_MAX_FRAME;
+}
+
+/* Any pool will do.  What is left of a super-frame was cut for the buffers of
+ * the former one, and goes. */
+static bool
+tap_set_pool(struct netdev *dev, struct pkt_pool *pool, bool only_ask)
+{
+    struct tap *t = (struct tap *) dev;
+
+    if (only_ask)
+        return true;
+    use_pool(t, pool);
+    t->has_gso = false;
+    return true;
+}
+
 static int
 tap_open(const struct netdev_args *args, struct netdev **out, struct err *err)
 {
@@ -163,10 +186,7 @@ tap_open(const struct netdev_args *args, struct netdev **out, struct err *err)
         return err_sys(err, ENOMEM, "\"%s\"", args->name);
     t->up.cls = &netdev_tap;
     strcpy(t->up.name, args->name); /* netdev_open() checked its length */
-    t->pool = args->pool;
-    t->frame_bytes = pkt_pool_frame_bytes(args->pool);
-    t->head_bytes =
-        t->frame_bytes < GSO_MAX_FRAME ? t->frame_bytes : GSO_MAX_FRAME;
+    use_pool(t, args->pool);
     t->fd = -1;
     t->super = malloc(GSO_MAX_FRAME);
     if (!t->super)
@@ -347,4 +367,5 @@ const struct netdev_class netdev_tap = {
     .tx = tap_tx,
     .fd = tap_fd,
     .poll_kernel = tap_poll_kernel,
+    .set_pool = tap_set_pool,
 };
