@@ -20,3 +20,12 @@ TESTS += $(system_probe_tests)
 demodir = $(pkgdatadir)/demo
 dist_demo_SCRIPTS = tests/system/demo.py
 dist_demo_DATA = tests/system/slc.py
+
+# The daemon: as a process, its socket, its database, its ports.
+daemon_tests = \
+	tests/system/test_daemon.py \
+	tests/system/test_daemon_crash.py \
+	tests/system/test_daemon_ports.py \
+	tests/system/test_daemon_rpc.py
+dist_check_SCRIPTS += $(daemon_tests)
+TESTS += $(daemon_tests)

@@ -362,9 +362,11 @@ class Daemon:
                 raise AssertionError("sluiced ended with %d:\n%s" % (
                     self.proc.returncode, self.log()))
             try:
+                # It listens before its bridges run, and answers after.
                 self._rpc = Rpc(self.socket)
+                self._rpc.call("daemon.status")
                 return True
-            except OSError:
+            except (OSError, EOFError):
                 return False
         wait_for(ready, "sluiced is ready", timeout)
 

@@ -1,0 +1,486 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the daemon does with bridges and ports while they run: interfaces that
+go and come back, taps, bridges beside each other, changes under traffic, and
+pauses that are let go of."""
+import contextlib
+import struct
+import threading
+import time
+
+import slc
+
+
+def two_ports(t, ns, **port):
+    """A daemon with bridge br0 of p1 and p2; sockets at the other ends."""
+    ns.veth("p1", "h1")
+    ns.veth("p2", "h2")
+    d = t.enter_context(slc.Daemon(ns))
+    d.rpc("bridge.add", name="br0")
+    for name in ("p1", "p2"):
+        d.rpc("port.add", bridge="br0", name=name, **port)
+    return (d, t.enter_context(slc.Raw(ns, "h1")),
+            t.enter_context(slc.Raw(ns, "h2")))
+
+
+def state(d, port):
+    return d.rpc("port.show", name=port)["state"]
+
+
+def wait_state(d, port, want):
+    slc.wait_for(lambda: state(d, port) == want, "%s is %s" % (port, want))
+
+
+def stats(d, port):
+    return d.rpc("stats.show", port=port)[0]
+
+
+def audit(d):
+    for a in d.rpc("audit.show"):
+        assert a["ok"], a
+    return True
+
+
+def passes(a, b, text, tags=()):
+    """A frame from one socket arrives at the other."""
+    frame = slc.frame(b.mac, a.mac, text, tags=tags, size=80)
+    a.send(frame)
+    assert b.recv_match(lambda f: f == frame, 5), "%r did not arrive" % text
+
+
+class Stream:
+    """Numbered frames from one socket to another, sent by a thread until
+    stop(); what came is counted."""
+
+    def __init__(self, a, b, prio=3, gap=0.0005, size=300):
+        self.a, self.b, self.gap = a, b, gap
+        self.n = 0
+        self._stop = threading.Event()
+        self._head = slc.frame(b.mac, a.mac, b"SLCS", tags=[(0, prio)])
+        self._size = size
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self):
+        while not self._stop.is_set():
+            self.a.send((self._head + struct.pack(">I", self.n)).ljust(
+                self._size, b"\0"))
+            self.n += 1
+            time.sleep(self.gap)
+
+    def stop(self, quiet=0.5):
+        """The numbers that arrived, in their order."""
+        self._stop.set()
+        self._thread.join()
+        got = []
+        for data in self.b.recv_all(quiet):
+            at = data.find(b"SLCS")
+            if at > 0:
+                got.append(struct.unpack_from(">I", data, at + 4)[0])
+        return got
+
+    def check(self, quiet=0.5):
+        """Nothing was lost, doubled or reordered."""
+        got = self.stop(quiet)
+        assert got == list(range(self.n)), "%d of %d: %s" % (
+            len(got), self.n, describe(got, self.n))
+        return self.n
+
+
+def describe(got, n):
+    missing = sorted(set(range(n)) - set(got))
+    return "missing %s, twice %s, in order: %s" % (
+        missing[:10], [x for x in set(got) if got.count(x) > 1][:10]
+        if len(got) < 5000 else "?", got == sorted(got))
+
+
+@slc.test("an interface is deleted and comes back, under traffic")
+def _(t):
+    ns = t.enter_context(slc.Netns("back"))
+    d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]}, rate_bps="100M",
+                          vlan={"mode": "trunk", "trunks": [0, 7]})
+    c = t.enter_context(d.connect())
+    c.call("events.subscribe", {"types": ["link"]})
+    passes(h1, h2, b"before")
+    before = stats(d, "p2")
+    whole = d.rpc("config.export")
+    stream = Stream(h1, h1, gap=0.002)  # to nobody: it floods
+    try:
+        ns.ip("link", "del", "p2")
+        h2.close()
+        assert c.event(type="link", port="p2")["state"] == "absent"
+        assert state(d, "p2") == "absent"
+        cpu = slc.cpu_seconds(d.pid)
+        time.sleep(2)
+        cpu = slc.cpu_seconds(d.pid) - cpu
+        assert cpu < 0.6, "%.2f s of CPU in 2 s while it was away" % cpu
+        assert audit(d)
+        assert d.rpc("config.export") == whole
+        ns.veth("p2", "h2")
+        c.event(type="link", port="p2", state="up")
+    finally:
+        stream.stop(0)
+    h2 = t.enter_context(slc.Raw(ns, "h2"))
+    passes(h1, h2, b"after", tags=[(7, 3)])
+    passes(h2, h1, b"back", tags=[(7, 3)])
+    after = stats(d, "p2")
+    assert after["tx_frames"] > before["tx_frames"] > 0
+    assert after["rx_frames"] >= before["rx_frames"] + 1
+    port = d.rpc("port.show", name="p2")
+    assert port["attached"] == 2 and port["pfc"]["priorities"] == [3]
+    assert port["mac"] == ":".join("%02x" % b for b in ns.mac("p2"))
+    assert audit(d)
+
+
+@slc.test("an interface that is renamed leaves its port, and comes back")
+def _(t):
+    ns = t.enter_context(slc.Netns("name"))
+    d, h1, h2 = two_ports(t, ns)
+    ns.ip("link", "set", "p2", "down")
+    wait_state(d, "p2", "down")
+    ns.ip("link", "set", "p2", "name", "q2")
+    ns.ip("link", "set", "q2", "up")
+    wait_state(d, "p2", "absent")
+    ns.ip("link", "set", "q2", "down")
+    ns.ip("link", "set", "q2", "name", "p2")
+    ns.ip("link", "set", "p2", "up")
+    wait_state(d, "p2", "up")
+    passes(h1, h2, b"again")
+
+
+@slc.test("an interface that is down costs nothing, and goes on when up")
+def _(t):
+    ns = t.enter_context(slc.Netns("down"))
+    d, h1, h2 = two_ports(t, ns)
+    passes(h2, h1, b"learn me")
+    ns.ip("link", "set", "p2", "down")
+    wait_state(d, "p2", "down")
+    stream = Stream(h1, h2, gap=0.01)
+    cpu = slc.cpu_seconds(d.pid)
+    time.sleep(2)
+    cpu = slc.cpu_seconds(d.pid) - cpu
+    stream.stop(0)
+    assert cpu < 0.4, "%.2f s of CPU in 2 s" % cpu
+    assert audit(d)
+    ns.ip("link", "set", "p2", "up")
+    wait_state(d, "p2", "up")
+    passes(h1, h2, b"up again")
+    passes(h2, h1, b"both ways")
+    assert d.rpc("port.show", name="p2")["attached"] == 1
+
+
+@slc.test("interfaces that are absent at the start are waited for")
+def _(t):
+    ns = t.enter_context(slc.Netns("late"))
+    d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]})
+    whole = d.rpc("config.export")
+    assert d.stop() == 0
+    ns.ip("link", "del", "p2")
+    d.start()
+    assert state(d, "p2") == "absent" and state(d, "p1") == "up"
+    # What is configured already may be applied; what is new may not.
+    assert d.rpc("config.apply", config=whole)["changed"] == []
+    d.rpc("port.set", name="p2", rate_bps="50M")
+    whole["bridges"]["br0"]["ports"]["p3"] = {"type": "afpacket"}
+    slc.refused(d.rpc, "config.apply", config=whole, code=-32001,
+                names=["p3"])
+    assert d.rpc("doctor.show", port="p2")[0]["lossless"] != "yes"
+    ns.veth("p2", "h2")
+    wait_state(d, "p2", "up")
+    assert d.rpc("port.show", name="p2")["rate_bps"] == 50000000
+    h2 = t.enter_context(slc.Raw(ns, "h2"))
+    passes(h1, h2, b"hello at last")
+
+
+@slc.test("MTU and address of an interface are taken over")
+def _(t):
+    ns = t.enter_context(slc.Netns("mtu"))
+    d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]})
+    ns.ip("link", "set", "p2", "mtu", "1400")
+    slc.wait_for(lambda: d.rpc("port.show", name="p2")["mtu"] == 1400, "MTU")
+    ns.ip("link", "set", "p2", "address", "02:00:00:00:77:01")
+    slc.wait_for(lambda: d.rpc("port.show", name="p2")["mac"] ==
+                 "02:00:00:00:77:01", "address")
+    h1.send(slc.frame(h2.mac, h1.mac, bytes(1500 - 14)))
+    passes(h1, h2, b"short ones pass")
+    assert stats(d, "p2")["drops"]["oversize"] == 1, stats(d, "p2")
+
+
+@slc.test("a tap: name, address, traffic; it goes with the port")
+def _(t):
+    ns = t.enter_context(slc.Netns("tap"))
+    ns.veth("p1", "h1")
+    d = t.enter_context(slc.Daemon(ns))
+    d.rpc("bridge.add", name="br0")
+    d.rpc("port.add", bridge="br0", name="p1")
+    port = d.rpc("port.add", bridge="br0", name="slct0", type="tap",
+                 mac="02:00:00:00:00:99", rate_bps="1G")
+    assert port["mac"] == "02:00:00:00:00:99" and port["type"] == "tap"
+    assert ns.mac("slct0") == slc.mac("02:00:00:00:00:99")
+    ns.ip("link", "set", "slct0", "up")
+    wait_state(d, "slct0", "up")
+    h1 = t.enter_context(slc.Raw(ns, "h1"))
+    tap = t.enter_context(slc.Raw(ns, "slct0"))
+    passes(h1, tap, b"to the tap", tags=[(9, 5)])
+    passes(tap, h1, b"from the tap", tags=[(9, 5)])
+    d.rpc("port.set", name="slct0", mac="02:00:00:00:00:98")
+    assert ns.mac("slct0") == slc.mac("02:00:00:00:00:98")
+    slc.refused(d.rpc, "port.add", bridge="br0", name="h1", type="tap",
+                names=["h1"])
+    slc.refused(d.rpc, "port.set", name="slct0", mac="03:00:00:00:00:01",
+                names=["03:00:00:00:00:01"])
+    # Somebody deletes it: it is made again.
+    ns.ip("link", "del", "slct0")
+    slc.wait_for(lambda: ns.exists("slct0") and
+                 d.rpc("port.show", name="slct0")["attached"] == 2,
+                 "the tap is made again")
+    assert ns.mac("slct0") == slc.mac("02:00:00:00:00:98")
+    d.rpc("port.del", name="slct0")
+    assert not ns.exists("slct0")
+    d.rpc("port.add", bridge="br0", name="slct0", type="tap")
+    assert d.stop() == 0
+    assert not ns.exists("slct0")
+    d.start()
+    assert ns.exists("slct0")
+
+
+@slc.test("a tap that is moved to another namespace stays a port")
+def _(t):
+    ns = t.enter_context(slc.Netns("here"))
+    there = t.enter_context(slc.Netns("there"))
+    ns.veth("p1", "h1")
+    d = t.enter_context(slc.Daemon(ns))
+    d.rpc("bridge.add", name="br0")
+    d.rpc("port.add", bridge="br0", name="p1")
+    d.rpc("port.add", bridge="br0", name="slct0", type="tap")
+    ns.ip("link", "set", "slct0", "netns", there.name)
+    there.ip("link", "set", "slct0", "up")
+    h1 = t.enter_context(slc.Raw(ns, "h1"))
+    tap = t.enter_context(slc.Raw(there, "slct0"))
+    passes(h1, tap, b"to the guest")
+    passes(tap, h1, b"from the guest")
+    time.sleep(1.2)
+    assert d.rpc("port.show", name="slct0")["attached"] == 1
+    assert state(d, "slct0") == "up"
+    passes(h1, tap, b"still")
+
+
+@slc.test("two bridges share nothing; one goes, the other does not notice")
+def _(t):
+    ns = t.enter_context(slc.Netns("two"))
+    d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]})
+    ns.veth("q1", "g1")
+    ns.veth("q2", "g2")
+    d.rpc("bridge.add", name="br1", memory_bytes="8M")
+    for name in ("q1", "q2"):
+        d.rpc("port.add", bridge="br1", name=name)
+    g1 = t.enter_context(slc.Raw(ns, "g1"))
+    g2 = t.enter_context(slc.Raw(ns, "g2"))
+    slc.refused(d.rpc, "port.add", bridge="br1", name="p1", code=-32002,
+                names=["p1"])
+    flood = slc.frame(slc.BROADCAST, h1.mac, b"only in br0", size=80)
+    h1.send(flood)
+    assert h2.recv_match(lambda f: f == flood)
+    assert not g1.recv_match(lambda f: f == flood, 0.2)
+    assert not g2.recv_match(lambda f: f == flood, 0.2)
+    assert d.rpc("mac.list", bridge="br1")["total"] == 0
+    assert int(slc.proc_status(d.pid)["Threads"]) == 3
+    passes(g1, g2, b"in br1")
+    passes(h2, h1, b"learn me")
+    stream = Stream(h1, h2)
+    time.sleep(0.2)
+    d.rpc("bridge.del", name="br1")
+    d.rpc("bridge.add", name="br2", memory_bytes="8M")
+    d.rpc("port.add", bridge="br2", name="q1")
+    d.rpc("bridge.del", name="br2")
+    assert stream.check() > 100
+    assert int(slc.proc_status(d.pid)["Threads"]) == 2
+    assert audit(d)
+
+
+@slc.test("ports move between bridges, and swap, in one change")
+def _(t):
+    ns = t.enter_context(slc.Netns("move"))
+    d, h1, h2 = two_ports(t, ns)
+    ns.veth("p3", "h3")
+    d.rpc("bridge.add", name="br1", memory_bytes="8M")
+    d.rpc("port.add", bridge="br1", name="p3")
+    d.rpc("port.add", bridge="br1", name="slct0", type="tap")
+    ns.ip("link", "set", "slct0", "up")
+    h3 = t.enter_context(slc.Raw(ns, "h3"))
+    tap = t.enter_context(slc.Raw(ns, "slct0"))
+    whole = d.rpc("config.export")
+    ports = [whole["bridges"][b]["ports"] for b in ("br0", "br1")]
+    ports[1]["p2"] = ports[0].pop("p2")
+    ports[0]["slct0"] = ports[1].pop("slct0")
+    d.rpc("config.apply", config=whole)
+    passes(h1, tap, b"br0")
+    passes(h2, h3, b"br1")
+    assert not h1.recv_match(lambda f: b"br1" in f, 0.1)
+    assert d.rpc("port.show", name="slct0")["attached"] == 1
+    assert d.rpc("port.show", name="slct0")["bridge"] == "br0"
+    assert audit(d)
+    # To a bridge that is new, from one that goes.
+    whole["bridges"]["br2"] = whole["bridges"].pop("br1")
+    d.rpc("config.apply", config=whole)
+    passes(h3, h2, b"br2")
+    assert audit(d)
+    assert sorted(b["name"] for b in d.rpc("bridge.list")) == ["br0", "br2"]
+    assert d.restart().rpc("config.export") == whole
+
+
+@slc.test("another memory: a new datapath, the same interfaces")
+def _(t):
+    ns = t.enter_context(slc.Netns("mem"))
+    d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]})
+    d.rpc("port.add", bridge="br0", name="slct0", type="tap")
+    ns.ip("link", "set", "slct0", "up")
+    tap = t.enter_context(slc.Raw(ns, "slct0"))
+    passes(h1, tap, b"before")
+    for change in ({"memory_bytes": "32M"}, {"max_frame_bytes": 9018},
+                   {"max_frame_bytes": 1522, "memory_bytes": "64M"}):
+        b = d.rpc("bridge.set", name="br0", **change)
+        passes(h1, tap, b"tap %r" % change)
+        passes(tap, h2, b"veth %r" % change)
+        h2.drain()
+        assert d.rpc("port.show", name="slct0")["attached"] == 1
+        assert audit(d)
+    assert b["memory_bytes"] == 64 << 20
+    slc.refused(d.rpc, "bridge.set", name="br0", memory_bytes="1M",
+                names=["memory_bytes"])
+    passes(h1, h2, b"untouched by what was refused")
+
+
+@slc.test("thresholds, rates and maps change under traffic without a loss")
+def _(t):
+    ns = t.enter_context(slc.Netns("live"))
+    d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]}, rate_bps="1G")
+    passes(h2, h1, b"learn me")
+    stream = Stream(h1, h2)
+    for i in range(60):
+        d.rpc("buffer.set", port="p1", group=3, xoff_bytes=20000 + 1000 * i,
+              xon_bytes=10000 + 500 * i)
+        d.rpc("port.set", name="p2", rate_bps="%dM" % (500 + i),
+              cable_delay_ns=i * 1000)
+        d.rpc("queue.set", port="p2", queues={
+            "0": {"mode": "ets", "weight": 20 + i % 40},
+            "1": {"mode": "ets", "weight": 80 - i % 40}})
+        d.rpc("pfc.set", port="p2", quanta=1000 + i)
+        d.rpc("pfc.set", port="p1", **({"enable": [4]} if i % 2 else
+                                       {"disable": [4]}))
+        d.rpc("map.set", bridge="br0", default_priority=i % 8)
+    n = stream.check()
+    assert n > 200
+    assert audit(d)
+    assert sum(stats(d, "p1")["violations"]) == 0
+    slc.diag("%d frames through 360 changes" % n)
+
+
+@slc.test("a new receive ring doubles nothing")
+def _(t):
+    ns = t.enter_context(slc.Netns("ring"))
+    d, h1, h2 = two_ports(t, ns)
+    passes(h2, h1, b"learn me")
+    stream = Stream(h1, h2, gap=0.0002)
+    for size in ("4M", "256K", 0, "1M"):
+        time.sleep(0.2)
+        d.rpc("port.set", name="p1", ring_bytes=size)
+    got = stream.stop()
+    assert len(got) == len(set(got)) and got == sorted(got), describe(
+        got, stream.n)
+    assert len(got) > stream.n * 0.9, "%d of %d" % (len(got), stream.n)
+    assert audit(d)
+
+
+@contextlib.contextmanager
+def pausing(t, name):
+    """A daemon that pauses h1 on priority 3, because h2 paused p2."""
+    ns = t.enter_context(slc.Netns(name))
+    d, h1, h2 = two_ports(
+        t, ns, rate_bps="10M", pfc={"priorities": [3]},
+        groups={"3": {"xoff_bytes": 20000, "xon_bytes": 10000}})
+    h2.send(slc.pfc(h2.mac, {3: 65535}))
+    slc.wait_for(lambda: d.rpc("pfc.show", port="p2")[0]["paused"] == [3],
+                 "p2 is paused")
+    for i in range(30):
+        h1.send(slc.frame(h2.mac, h1.mac, b"%d" % i, tags=[(0, 3)],
+                          size=1000))
+    assert h1.recv_match(lambda f: slc.parse_pfc(f) == {3: 65535})
+    assert d.rpc("pfc.show", port="p1")[0]["pausing"] == [3]
+    yield d, h1, h2
+
+
+def released(h1):
+    return h1.recv_match(lambda f: slc.parse_pfc(f) == {3: 0}, 5)
+
+
+@slc.test("SIGTERM releases the pauses that are held on peers")
+def _(t):
+    with pausing(t, "term") as (d, h1, _h2):
+        assert d.stop() == 0
+        assert released(h1), "no XON"
+
+
+@slc.test("so do port.del, bridge.del, and taking PFC off")
+def _(t):
+    with pausing(t, "pdel") as (d, h1, _h2):
+        d.rpc("port.del", name="p1")
+        assert released(h1), "no XON after port.del"
+        assert audit(d)
+    with pausing(t, "bdel") as (d, h1, _h2):
+        d.rpc("bridge.del", name="br0")
+        assert released(h1), "no XON after bridge.del"
+    with pausing(t, "off") as (d, h1, _h2):
+        d.rpc("pfc.set", port="p1", disable=[3])
+        assert released(h1), "no XON after pfc.set"
+        assert audit(d)
+    with pausing(t, "mem") as (d, h1, _h2):
+        d.rpc("bridge.set", name="br0", memory_bytes="32M")
+        assert released(h1), "no XON when the datapath is made anew"
+        assert audit(d)
+
+
+@slc.test("doctor: yes, no and why, and the command mends it")
+def _(t):
+    ns = t.enter_context(slc.Netns("doc"))
+    d, _h1, _h2 = two_ports(t, ns, rate_bps="200M",
+                            pfc={"priorities": [3, 4]})
+
+    def look(prio=3):
+        rows = d.rpc("doctor.show", port="p1")
+        assert [r["priority"] for r in rows] == [3, 4]
+        return rows[prio - 3]
+    row = look()
+    assert row["lossless"] == "yes", row
+    terms = row["terms"]
+    assert terms["hw_bytes"] == sum(terms[k] for k in (
+        "cable_bytes", "reaction_bytes", "macphy_bytes", "rx_mtu_bytes",
+        "tx_mtu_bytes")), terms
+    assert row["headroom_bytes"] >= row["needed_bytes"] == max(
+        terms["hw_bytes"], terms["sw_bytes"])
+    d.rpc("buffer.set", port="p1", group=3, headroom=1000)
+    row = look()
+    assert row["lossless"] == "no"
+    found, = row["findings"]
+    assert found["term"] == "headroom"
+    assert found["short_bytes"] == row["needed_bytes"] - 1000
+    assert found["command"] == "sluicectl buffer set p1 pg 3 headroom auto"
+    assert look(4)["lossless"] == "yes"
+    d.rpc("buffer.set", port="p1", group=3, headroom="auto")
+    d.rpc("port.set", name="p1", ring_bytes="64K", rate_bps="1G")
+    row = look()
+    assert row["lossless"] == "no" and row["findings"][0]["term"] == "ring"
+    d.rpc("port.set", name="p1", ring_bytes=0)
+    assert look()["lossless"] in ("yes", "unsure"), look()
+    for f in look()["findings"]:
+        words = f["command"].split()
+        if words[1:3] == ["port", "set"]:
+            d.rpc("port.set", name="p1", ring_bytes=words[-1])
+        else:
+            assert words[1:3] == ["buffer", "set"], f
+            for pg in (3, 4):
+                d.rpc("buffer.set", port="p1", group=pg, headroom=words[-1])
+    assert look()["lossless"] == "yes", look()
+
+
+slc.main(needs=["ip"])
