@@ -40,7 +40,7 @@ port_create(const struct conf_port *c)
     snprintf(p->name, sizeof(p->name), "%s", c->name);
     p->slot = c->slot;
     p->cls = c->cls;
-    p->ring_bytes = c->ring_bytes;
+    p->ring_conf = c->ring_bytes;
     p->state = dp_port_create();
     if (!p->state) {
         free(p);
@@ -310,23 +310,52 @@ bridge_call(struct bridge *b, void (*fn)(struct dp *, void *), void *arg)
         nanosleep(&(struct timespec){0, POLL_STEP_NS}, NULL);
 }
 
+/* An afpacket port that receives nothing more, but still sends. */
+static uint32_t
+rx_nothing(struct netdev *nd, struct pkt *pkts[], uint32_t max)
+{
+    (void) nd;
+    (void) pkts;
+    (void) max;
+    return 0;
+}
+
+struct discard {
+    struct netdev *old;         /* its predecessor; or null */
+    struct netdev *fresh;       /* what collected frames */
+    struct netdev_class *quiet; /* class of old from now on */
+};
+
+/* Frames are in both rings until here.  From here on only those count that
+ * come to the fresh one: the datapath takes it over in a later turn, and reads
+ * the old one before. */
 static void
 discard(struct dp *dp, void *arg)
 {
-    struct netdev *nd = arg;
+    const struct discard *x = arg;
     struct pkt *pkts[PKT_BATCH];
     uint32_t n, rounds = 0;
 
     (void) dp;
+    if (x->old)
+        x->old->cls = x->quiet;
     do {
-        n = nd->cls->rx(nd, pkts, PKT_BATCH);
+        n = x->fresh->cls->rx(x->fresh, pkts, PKT_BATCH);
         for (uint32_t i = 0; i < n; i++)
             pkt_free(pkts[i]);
     } while (n == PKT_BATCH && ++rounds < 4096);
 }
 
 void
-bridge_discard(struct bridge *b, struct netdev *nd)
+bridge_discard(struct bridge *b, struct netdev *old, struct netdev *fresh)
 {
-    bridge_call(b, discard, nd);
+    static struct netdev_class quiet; /* rings are of one class only */
+    struct discard x = {old, fresh, &quiet};
+
+    if (!quiet.rx) {
+        quiet = netdev_afpacket;
+        quiet.rx = rx_nothing;
+    }
+    assert(!old || old->cls == &netdev_afpacket);
+    bridge_call(b, discard, &x);
 }

@@ -23,7 +23,8 @@ struct port {
     char name[CONF_NAME_MAX + 1];   /* of the interface */
     uint16_t slot;                  /* index in the datapath */
     const struct netdev_class *cls; /* its type */
-    uint32_t ring_bytes;            /* ring that was asked for */
+    uint32_t ring_conf;             /* ring that is configured; 0: automatic */
+    uint32_t ring_bytes;            /* ring that was asked for; 0: default */
     struct netdev *netdev;          /* null: the interface is absent */
     struct dp_port *state;          /* of the datapath */
     struct conf_live live;          /* what the interface is like */
@@ -109,8 +110,8 @@ void bridge_poll_again(struct bridge *);
 /* Runs fn on the datapath's thread and waits for it. */
 void bridge_call(struct bridge *, void (*fn)(struct dp *, void *), void *arg);
 
-/* Throws away what a freshly opened netdev collected before its turn came, so
- * that nothing which its predecessor delivered comes twice. */
-void bridge_discard(struct bridge *, struct netdev *);
+/* Throws away what a freshly opened netdev collected, and has its predecessor
+ * (null: it is gone) deliver nothing more: so that no frame comes twice. */
+void bridge_discard(struct bridge *, struct netdev *old, struct netdev *fresh);
 
 #endif

@@ -16,17 +16,47 @@
 
 /* An Ethernet header and two tags: what a frame has beyond the MTU. */
 #define FRAME_OVERHEAD 22u
+/* The ring that the afpacket provider makes by itself, what a slot of it takes
+ * beside the frame, and steps to choose a larger one in. */
+#define RING_DEFAULT       2097152u
+#define RING_SLOT_OVERHEAD 224u
+#define RING_STEP          262144u
 
 /* --- one port ----------------------------------------------------------- */
 
+/* The receive ring of a port.  An automatic one is the provider's, unless the
+ * port has a lossless class: then it holds, in frames of full size, what
+ * arrives at line rate while the thread does not run. */
+static uint32_t
+ring_bytes(const struct build *x, const struct conf_port *cp)
+{
+    struct conf_live live = {.speed_bps = 0};
+    struct link_info info;
+    struct headroom h;
+    uint64_t frame = x->conf->max_frame_bytes, bytes;
+
+    if (cp->ring_bytes || cp->cls != &netdev_afpacket ||
+        !conf_lossless_groups(x->conf, cp))
+        return cp->ring_bytes;
+    if (!link_get(cp->name, &info, NULL))
+        live.speed_bps = info.speed_bps;
+    conf_port_headroom_terms(x->conf, cp, &live, HEADROOM_MIN_STALL_NS, &h);
+    bytes = (h.stall_bytes * 5 / 4 / frame + PKT_BATCH) *
+            (frame + RING_SLOT_OVERHEAD);
+    bytes = (bytes + RING_STEP - 1) / RING_STEP * RING_STEP;
+    if (bytes <= RING_DEFAULT)
+        return 0;
+    return bytes < CONF_MAX_RING ? (uint32_t) bytes : CONF_MAX_RING;
+}
+
 static int
-open_netdev(struct build *x, const struct conf_port *cp, struct netdev **nd,
+open_netdev(struct build *x, const struct conf_port *cp, struct build_port *bp,
             struct err *err)
 {
     struct netdev_args args = {
         .name = cp->name,
         .pool = dp_pool(x->bridge->dp),
-        .ring_bytes = cp->ring_bytes,
+        .ring_bytes = ring_bytes(x, cp),
         .have_mac = cp->have_mac,
         .mtu = x->conf->max_frame_bytes - FRAME_OVERHEAD,
     };
@@ -35,7 +65,8 @@ open_netdev(struct build *x, const struct conf_port *cp, struct netdev **nd,
 
     err_clear(&why);
     memcpy(args.mac, cp->mac, sizeof(args.mac));
-    error = netdev_open(cp->cls, &args, nd, &why);
+    error = netdev_open(cp->cls, &args, &bp->netdev, &why);
+    bp->ring_bytes = args.ring_bytes;
     if (error == ENODEV || error == ENXIO)
         /* What somebody who asked for the port must hear first. */
         return err_set(err, ENOENT, "/name", cp->name,
@@ -66,7 +97,7 @@ find_source(struct build *x, const struct conf_port *cp, struct bridge **from)
     if (!p || *from == x->bridge || !p->netdev || p->cls != cp->cls ||
         !p->cls->set_pool)
         return NULL;
-    if (p->ring_bytes != cp->ring_bytes && p->cls == &netdev_afpacket)
+    if (p->ring_conf != cp->ring_bytes && p->cls == &netdev_afpacket)
         return NULL;
     return p->cls->set_pool(p->netdev, dp_pool(x->bridge->dp), true) ? p
                                                                      : NULL;
@@ -95,7 +126,7 @@ build_new_port(struct build *x, const struct conf_port *cp,
         return 0;
     }
     err_clear(&why);
-    error = open_netdev(x, cp, &bp->netdev, &why);
+    error = open_netdev(x, cp, bp, &why);
     bp->how = error ? BUILD_ABSENT : BUILD_OPENED;
     if (!error)
         return 0;
@@ -124,6 +155,17 @@ build_mac(struct build_port *bp, const struct conf_port *cp, struct err *err)
     return 0;
 }
 
+/* Whether the ring of a port that runs is not what is wanted now.  One that is
+ * automatic only grows. */
+static bool
+needs_ring(const struct build *x, const struct conf_port *cp,
+           const struct port *p)
+{
+    if (cp->cls != &netdev_afpacket)
+        return false;
+    return cp->ring_bytes != p->ring_conf || ring_bytes(x, cp) > p->ring_bytes;
+}
+
 /* A port that the bridge has already. */
 static int
 build_old_port(struct build *x, const struct conf_port *cp, struct port *p,
@@ -142,9 +184,8 @@ build_old_port(struct build *x, const struct conf_port *cp, struct port *p,
                        "the port and add it again",
                        cp->name, p->cls->type, cp->cls->type);
     }
-    if (cp->ring_bytes != p->ring_bytes && p->netdev &&
-        cp->cls == &netdev_afpacket) {
-        error = open_netdev(x, cp, &bp->netdev, err);
+    if (p->netdev && needs_ring(x, cp, p)) {
+        error = open_netdev(x, cp, bp, err);
         if (error)
             return error;
         bp->how = BUILD_OPENED;
@@ -354,7 +395,7 @@ build_attach(struct bridge *b, struct port *p, bool came, uint64_t stall_ns,
             continue;
         bp->how = BUILD_ABSENT;
         if (came)
-            error = open_netdev(x, conf->ports[i], &bp->netdev, err);
+            error = open_netdev(x, conf->ports[i], bp, err);
         if (came && !error)
             bp->how = BUILD_OPENED;
     }

@@ -33,6 +33,7 @@ struct build_port {
     bool is_new;                /* made by this build */
     enum build_how how;         /* its netdev */
     struct netdev *netdev;      /* OPENED, MOVED: this one */
+    uint32_t ring_bytes;        /* OPENED: with that ring */
     struct port *from;          /* MOVED: whose it was */
     struct bridge *from_bridge; /* MOVED: in which bridge */
     bool mac_is_set;            /* the address of a tap was changed ... */

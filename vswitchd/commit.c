@@ -29,6 +29,7 @@ claim(struct build *x)
         bp->port->past = bp->from->past;
         bp->port->live = bp->from->live;
         bp->port->link = bp->from->link;
+        bp->port->ring_bytes = bp->from->ring_bytes;
         bp->port->n_attached = bp->from->n_attached;
         bp->port->ring_violations = bp->from->ring_violations;
         bp->port->ring_drops_seen = bp->from->ring_drops_seen;
@@ -65,12 +66,14 @@ take_ports(struct build *x)
             bridge_retire(b, NULL, bp->port->netdev, NULL);
             bp->port->netdev = NULL;
         }
-        if (bp->how == BUILD_OPENED)
+        if (bp->how == BUILD_OPENED) {
             port_take_netdev(bp->port, bp->netdev);
+            bp->port->ring_bytes = bp->ring_bytes;
+        }
         bp->port->link = links_state(bp->port);
     }
     for (uint32_t i = 0; i < x->conf->n_ports; i++)
-        b->ports[x->conf->ports[i]->slot]->ring_bytes =
+        b->ports[x->conf->ports[i]->slot]->ring_conf =
             x->conf->ports[i]->ring_bytes;
 }
 
@@ -107,7 +110,7 @@ discard_early(struct build *x)
             bp->how == BUILD_OPENED && (x->is_new || bp->port->netdev);
 
         if (has_predecessor)
-            bridge_discard(x->bridge, bp->netdev);
+            bridge_discard(x->bridge, bp->port->netdev, bp->netdev);
     }
 }
 

@@ -26,10 +26,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPIN_MAX_NS   UINT64_C(20000)  /* most to spin after a wake-up */
-#define SHORT_WAIT_NS UINT64_C(10000)  /* waits below that make us spin */
-#define NEAR_NS       UINT64_C(3000)   /* deadlines that near are spun for */
-#define STARVED_NS    UINT64_C(100000) /* no frame buffer is free: look again */
+#define SPIN_MAX_NS   UINT64_C(20000)   /* most to spin after a wake-up */
+#define SHORT_WAIT_NS UINT64_C(10000)   /* waits below that make us spin */
+#define NEAR_NS       UINT64_C(3000)    /* deadlines that near are spun for */
+#define STARVED_NS    UINT64_C(100000)  /* all frame buffers in use: retry */
 #define RELEASE_NS    (200 * NS_PER_MS) /* letting go of pauses at the end */
 #define MAX_ERRORS    16 /* POLLERRs in a row until a descriptor is muted */
 
@@ -61,8 +61,8 @@ struct dp_thread {
     uint16_t errors[1 + DP_MAX_PORTS];       /* POLLERRs in a row, as pfd */
     uint64_t spin_ns;                        /* how long to spin, adapted */
     uint64_t spin_until;                     /* end of the present spin */
-    bool out_lies;                           /* POLLOUT came and yet nothing
-                                                was taken: wait for dp's timer */
+    bool out_lies;                           /* POLLOUT, yet nothing was taken:
+                                                wait for dp's timer */
 };
 
 static void

@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG 16
+#define BACKLOG 128
 
 static int
 make_dir(const char *path, const struct privs_user *user, struct err *err)

@@ -50,6 +50,8 @@ links_state(const struct port *p)
     if (link_get_index(p->netdev->ifindex, &info, NULL))
         return p->cls == &netdev_tap && !tap_is_dead(p->netdev) ? PORT_UP
                                                                 : PORT_ABSENT;
+    if (p->cls == &netdev_afpacket && strcmp(info.name, p->name))
+        return PORT_ABSENT; /* renamed: not what is configured any more */
     return info.up && info.running ? PORT_UP : PORT_DOWN;
 }
 

@@ -175,13 +175,12 @@ look_at_small_frames(struct diagnosis *x)
     of_pool = shortest(all_bytes, n);
     if (of_pool <= PKT_MIN_LEN || x->verdict == NO)
         return;
-    round_up((uint64_t) v->cb->memory_bytes *
-                     (all_bytes / (PKT_MIN_LEN + WIRE_OVERHEAD)) /
-                     (n ? n : 1) +
-                 1,
-             size, sizeof(size));
-    snprintf(command, sizeof(command), "sluicectl bridge set %s memory %s",
-             v->cb->name, size);
+    /* Buffers are kept for headroom by its bytes, one for each 256. */
+    round_up(x->ring_needed_bytes / (PKT_MIN_LEN + WIRE_OVERHEAD) * 256, size,
+             sizeof(size));
+    snprintf(command, sizeof(command),
+             "sluicectl buffer set %s pg %d headroom %s", v->cp->name,
+             x->group, size);
     find(x, UNSURE, "buffers", 0, command,
          "frames shorter than %" PRIu64
          " octets, at line rate on all lossless "
