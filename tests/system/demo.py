@@ -342,7 +342,8 @@ class Run:
         for s, ports in Fabric.PORTS.items():
             for p in ports:
                 n += sum(self.delta(s, "stats", p, "drops", reason)
-                         for reason in ("kernel-ring", "kernel-tx"))
+                         for reason in self.after[s]["stats"][p]["drops"]
+                         if reason.startswith("kernel-"))
         return n
 
     def told(self, hop):
