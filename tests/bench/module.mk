@@ -12,6 +12,14 @@ tests_bench_bare_loop_SOURCES = tests/bench/bare_loop.c
 tests_bench_port_loop_SOURCES = tests/bench/port_loop.c
 tests_bench_port_loop_LDADD = $(NETDEV_LIBS)
 
+bench_programs += tests/bench/mem_bench
+tests_bench_mem_bench_SOURCES = tests/bench/mem_bench.c
+tests_bench_mem_bench_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_bench_mem_bench_LDADD = lib/conf/libconf.a lib/dp/libdp.a \
+	lib/netdev/libnetdev.a lib/flow/libflow.a lib/qos/libqos.a \
+	lib/pkt/libpkt.a lib/wire/libwire.a lib/base/libbase.a \
+	$(JSONC_LIBS) $(LIBNL_LIBS)
+
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)
 .PHONY: bench bench-programs

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How fast is the datapath itself?  One bridge, ports in memory that make
+ * frames from templates and throw away what is sent, the real clock, one core;
+ * PFC on two priorities, all eight in use, every address learned.  What is
+ * measured is a frame's whole way: a copy into a buffer, parse, admission,
+ * lookup, learning, queue, scheduler, release.
+ *
+ *     mem_bench [--seconds S] [--runs N] [--size OCTETS] [--json]
+ *     mem_bench --frames N --ports P --addresses A     exactly N, for
+ * callgrind
+ *
+ * Every turn each port takes in one batch and sends one: the frames of a
+ * batch go to other ports in turn, so that no queue grows.
+ */
+#include "base/clock.h"
+#include "conf/conf.h"
+#include "dp/dp.h"
+#include "netdev/netdev.h"
+#include "wire/eth.h"
+
+#include <assert.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOSSLESS  0x18 /* priorities 3 and 4 */
+#define MAX_PORTS 64
+
+struct bench {
+    uint32_t n_ports;     /* of the bridge */
+    uint32_t n_addresses; /* of all ports together */
+    uint32_t size;        /* of a frame, without FCS, its tag included */
+    struct conf *conf;    /* has one bridge */
+    struct dp *dp;        /* the bridge */
+    struct netdev *dev[MAX_PORTS];          /* its ports */
+    struct dp_port *state[MAX_PORTS];       /* their state */
+    struct netdev_mem_load load[MAX_PORTS]; /* what comes in on them */
+    uint8_t *bytes;                         /* all templates, one by one */
+    const uint8_t **frames;                 /* where each begins */
+    uint32_t *lens;                         /* length of each */
+};
+
+static void
+die(const char *what)
+{
+    fprintf(stderr, "mem_bench: %s\n", what);
+    exit(1);
+}
+
+/* --- the bridge ------------------------------------------------------------
+ */
+
+static void
+add_port(struct bench *b, struct conf_bridge *bridge, struct dp_plan *plan,
+         uint32_t i)
+{
+    struct dp_plan_port *pp = calloc(1, sizeof(*pp));
+    struct conf_live live = {.mtu = 1500};
+    struct conf_port *cp = NULL;
+    char name[NETDEV_NAME_MAX + 1];
+
+    snprintf(name, sizeof(name), "mem%u", i);
+    if (conf_add_port(b->conf, bridge, name, "mem", &cp, NULL))
+        die("a port was refused");
+    cp->pfc_prios = LOSSLESS;
+    for (int g = 0; g < N_PG; g++)
+        cp->group[g].headroom_bytes = 128 << 10;
+    pp->netdev = b->dev[i];
+    pp->state = b->state[i] = dp_port_create();
+    pp->is_new = true;
+    memcpy(live.mac, b->dev[i]->mac, sizeof(live.mac));
+    conf_build_port(bridge, cp, &live, 0, pp);
+    plan->ports[cp->slot] = pp;
+}
+
+static void
+make_bridge(struct bench *b)
+{
+    struct dp_plan *plan = calloc(1, sizeof(*plan));
+    struct conf_bridge *bridge = NULL;
+    struct dp_conf dc;
+    struct err err;
+
+    b->conf = conf_create();
+    if (conf_add_bridge(b->conf, "br0", &bridge, NULL))
+        die("the bridge was refused");
+    conf_build_dp(bridge, &dc);
+    b->dp = dp_create(&dc);
+    if (!b->dp || !plan)
+        die("out of memory");
+    plan->generation = 1;
+    plan->n_slots = (uint16_t) b->n_ports;
+    for (uint32_t i = 0; i < b->n_ports; i++) {
+        char name[NETDEV_NAME_MAX + 1];
+        struct netdev_args args = {.name = name, .pool = dp_pool(b->dp)};
+
+        snprintf(name, sizeof(name), "mem%u", i);
+        if (netdev_open(&netdev_mem, &args, &b->dev[i], NULL))
+            die("out of memory");
+        add_port(b, bridge, plan, i);
+    }
+    if (conf_build_bridge(bridge, plan, &err))
+        die(err.msg);
+    dp_publish(b->dp, plan);
+    dp_run(b->dp, clock_ns());
+}
+
+/* --- the load --------------------------------------------------------------
+ */
+
+static void
+put_mac(uint8_t *to, uint32_t port, uint32_t number)
+{
+    uint8_t mac[6] = {0x02,
+                      (uint8_t) port,
+                      0x5a,
+                      (uint8_t) (number >> 16),
+                      (uint8_t) (number >> 8),
+                      (uint8_t) number};
+
+    memcpy(to, mac, sizeof(mac));
+}
+
+/* Frame k of port i: from its address k to an address of another port, in a
+ * VLAN, of one priority after the other. */
+static void
+make_frame(const struct bench *b, uint32_t i, uint32_t k, uint8_t *f)
+{
+    uint32_t per_port = b->n_addresses / b->n_ports;
+    uint32_t to = (i + 1 + k % (b->n_ports - 1)) % b->n_ports;
+
+    memset(f, 0, b->size);
+    /* Not in the order in which the other port uses its own. */
+    put_mac(f, to, (uint32_t) (k * UINT64_C(2654435761) % per_port));
+    put_mac(f + 6, i, k);
+    f[12] = ETH_T_VLAN >> 8;
+    f[13] = ETH_T_VLAN & 0xff;
+    f[14] = (uint8_t) (k % 8 << 5);
+    f[15] = 10;
+    f[16] = ETH_T_IP4 >> 8;
+    f[17] = ETH_T_IP4 & 0xff;
+}
+
+/* One template per address, and every address known. */
+static void
+make_load(struct bench *b)
+{
+    uint32_t per_port = b->n_addresses / b->n_ports;
+    uint32_t n = per_port * b->n_ports;
+    uint64_t now_ns = clock_ns();
+
+    b->bytes = malloc((size_t) n * b->size);
+    b->frames = calloc(n, sizeof(*b->frames));
+    b->lens = calloc(n, sizeof(*b->lens));
+    if (!b->bytes || !b->frames || !b->lens)
+        die("out of memory");
+    for (uint32_t i = 0; i < b->n_ports; i++) {
+        uint32_t first = i * per_port;
+
+        for (uint32_t k = 0; k < per_port; k++) {
+            uint8_t *f = b->bytes + (size_t) (first + k) * b->size;
+
+            make_frame(b, i, k, f);
+            b->frames[first + k] = f;
+            b->lens[first + k] = b->size;
+            mactab_learn(dp_mactab(b->dp), 10, f + 6, (uint16_t) i, now_ns);
+        }
+        b->load[i] = (struct netdev_mem_load){.frames = b->frames + first,
+                                              .lens = b->lens + first,
+                                              .n = per_port,
+                                              .per_rx = PKT_BATCH};
+        netdev_mem_set_load(b->dev[i], &b->load[i]);
+    }
+    if (mactab_counters(dp_mactab(b->dp))->n_entries != n)
+        die("the MAC table did not take all addresses");
+}
+
+static void
+bench_init(struct bench *b, uint32_t n_ports, uint32_t n_addresses,
+           uint32_t size)
+{
+    memset(b, 0, sizeof(*b));
+    b->n_ports = n_ports;
+    b->n_addresses = n_addresses;
+    b->size = size;
+    make_bridge(b);
+    make_load(b);
+}
+
+static void
+bench_uninit(struct bench *b)
+{
+    dp_destroy(b->dp);
+    for (uint32_t i = 0; i < b->n_ports; i++) {
+        netdev_close(b->dev[i]);
+        dp_port_destroy(b->state[i]);
+    }
+    conf_destroy(b->conf);
+    free(b->bytes);
+    free(b->frames);
+    free(b->lens);
+}
+
+/* --- measuring -------------------------------------------------------------
+ */
+
+static uint64_t
+n_sent(const struct bench *b)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < b->n_ports; i++)
+        n += counter_get(&dp_port_counters(b->state[i])->tx_frames);
+    return n;
+}
+
+/* What was measured must be forwarding: nothing dropped, nothing flooded. */
+static void
+check(const struct bench *b)
+{
+    struct dp_audit a;
+
+    if (!dp_audit(b->dp, &a))
+        die("the audit does not add up");
+    if (a.drops || a.copies)
+        die("frames were dropped or flooded");
+}
+
+/* Time that this thread ran: other programs on the machine do not count. */
+static uint64_t
+cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t) t.tv_sec * NS_PER_S + (uint64_t) t.tv_nsec;
+}
+
+/* Runs for so much time of the core.  Returns how much it was. */
+static uint64_t
+run_for(struct bench *b, uint64_t span_ns)
+{
+    uint64_t from_ns = cpu_ns(), ns;
+
+    do {
+        for (int i = 0; i < 64; i++)
+            dp_run(b->dp, clock_ns()); /* as the daemon does */
+        ns = cpu_ns() - from_ns;
+    } while (ns < span_ns);
+    return ns;
+}
+
+/* Frames a second of the core, after a tenth of the time to warm up. */
+static double
+measure(struct bench *b, double seconds)
+{
+    uint64_t n0, ns;
+
+    run_for(b, (uint64_t) (seconds * 1e8));
+    n0 = n_sent(b);
+    ns = run_for(b, (uint64_t) (seconds * 1e9));
+    return (double) (n_sent(b) - n0) * 1e9 / (double) ns;
+}
+
+/* Exactly n frames, by a clock of its own: the same every time. */
+static void
+run_frames(struct bench *b, uint64_t n)
+{
+    uint64_t turn = (uint64_t) b->n_ports * PKT_BATCH;
+    uint64_t now_ns = clock_ns(), left = n;
+
+    for (; left >= turn; left -= turn)
+        dp_run(b->dp, now_ns += NS_PER_US);
+    for (uint32_t i = 0; i < b->n_ports; i++) {
+        uint32_t share = left < PKT_BATCH ? (uint32_t) left : PKT_BATCH;
+
+        b->load[i].per_rx = share;
+        netdev_mem_set_load(b->dev[i], share ? &b->load[i] : NULL);
+        left -= share;
+    }
+    dp_run(b->dp, now_ns += NS_PER_US);
+    for (uint32_t i = 0; i < b->n_ports; i++)
+        netdev_mem_set_load(b->dev[i], NULL);
+    while (n_sent(b) < n)
+        dp_run(b->dp, now_ns += NS_PER_US);
+    if (n_sent(b) != n)
+        die("not the number of frames that was asked for");
+}
+
+struct options {
+    double seconds;                /* of a measurement */
+    uint32_t runs;                 /* of each */
+    uint32_t size;                 /* of a frame */
+    uint64_t n_frames;             /* 0: by time */
+    uint32_t n_ports, n_addresses; /* with n_frames */
+    bool json;                     /* as JSON, not as a table */
+};
+
+struct result {
+    uint32_t n_ports, n_addresses; /* what was measured */
+    double pps;                    /* the best run */
+};
+
+static void
+measure_one(const struct options *o, struct result *r)
+{
+    struct bench b;
+    double pps;
+
+    bench_init(&b, r->n_ports, r->n_addresses, o->size);
+    pps = measure(&b, o->seconds);
+    check(&b);
+    bench_uninit(&b);
+    if (pps > r->pps)
+        r->pps = pps;
+}
+
+static void
+print_result(const struct options *o, const struct result *r, bool first)
+{
+    if (o->json)
+        printf("%s{\"size\": %u, \"ports\": %u, \"addresses\": %u, "
+               "\"mpps\": %.3f}",
+               first ? "[" : ",\n ", o->size, r->n_ports, r->n_addresses,
+               r->pps / 1e6);
+    else
+        printf("%5u  %9u  %6.2f  %8.1f\n", r->n_ports, r->n_addresses,
+               r->pps / 1e6, 1e9 / r->pps);
+}
+
+/* One after the other, round after round: a moment in which the machine is
+ * slow does not hit one of them alone. */
+static void
+run_matrix(const struct options *o)
+{
+    struct result r[4] = {{2, 1024, 0},
+                          {2, 65536, 0},
+                          {64, 1024, 0},
+                          {64, 65536, 0}};
+
+    for (uint32_t i = 0; i < o->runs; i++) {
+        for (int k = 0; k < 4; k++)
+            measure_one(o, &r[k]);
+    }
+    if (!o->json)
+        printf("%u octets, PFC on 2 of 8 priorities, one core\n"
+               "ports  addresses    Mpps  ns/frame\n",
+               o->size);
+    for (int k = 0; k < 4; k++)
+        print_result(o, &r[k], k == 0);
+    if (o->json)
+        printf("]\n");
+    else
+        printf("64k addresses against 1k: %.2f with 2 ports, %.2f with 64\n",
+               r[1].pps / r[0].pps, r[3].pps / r[2].pps);
+}
+
+static int
+usage(void)
+{
+    fprintf(stderr,
+            "usage: mem_bench [--seconds S] [--runs N] [--size OCTETS] "
+            "[--json]\n"
+            "       mem_bench --frames N [--ports P] [--addresses A] "
+            "[--size OCTETS]\n"
+            "  ports 2 to %d, addresses ports to 65536, octets 60 to 1518\n",
+            MAX_PORTS);
+    return 2;
+}
+
+int
+main(int argc, char *argv[])
+{
+    static const struct option longs[] = {
+        {"seconds", required_argument, NULL, 's'},
+        {"runs", required_argument, NULL, 'r'},
+        {"size", required_argument, NULL, 'l'},
+        {"frames", required_argument, NULL, 'n'},
+        {"ports", required_argument, NULL, 'p'},
+        {"addresses", required_argument, NULL, 'a'},
+        {"json", no_argument, NULL, 'j'},
+        {NULL, 0, NULL, 0},
+    };
+    struct options o = {.seconds = 1,
+                        .runs = 3,
+                        .size = 64,
+                        .n_ports = 64,
+                        .n_addresses = 1024};
+    struct bench b;
+    int c;
+
+    while ((c = getopt_long(argc, argv, "", longs, NULL)) >= 0) {
+        switch (c) {
+        case 's':
+            o.seconds = atof(optarg);
+            break;
+        case 'r':
+            o.runs = (uint32_t) strtoul(optarg, NULL, 10);
+            break;
+        case 'l':
+            o.size = (uint32_t) strtoul(optarg, NULL, 10);
+            break;
+        case 'n':
+            o.n_frames = strtoull(optarg, NULL, 10);
+            break;
+        case 'p':
+            o.n_ports = (uint32_t) strtoul(optarg, NULL, 10);
+            break;
+        case 'a':
+            o.n_addresses = (uint32_t) strtoul(optarg, NULL, 10);
+            break;
+        case 'j':
+            o.json = true;
+            break;
+        default:
+            return usage();
+        }
+    }
+    if (optind < argc || o.seconds <= 0 || !o.runs || o.size < 60 ||
+        o.size > 1518 || o.n_ports < 2 || o.n_ports > MAX_PORTS ||
+        o.n_addresses < o.n_ports || o.n_addresses > 65536)
+        return usage();
+    if (!o.n_frames) {
+        run_matrix(&o);
+        return 0;
+    }
+    bench_init(&b, o.n_ports, o.n_addresses, o.size);
+    run_frames(&b, o.n_frames);
+    check(&b);
+    bench_uninit(&b);
+    return 0;
+}
