@@ -96,13 +96,13 @@ struct probe_conf {
     uint64_t malformed;   /* misbehave: malformed frames to send */
     bool json;            /* print JSON instead of tables */
     bool strict;          /* exit status 1 unless all arrived well */
-    struct probe_flow_conf flows[PROBE_MAX_FLOWS];
-    uint32_t n_flows;
-    struct probe_pause pauses[PROBE_MAX_PAUSES];
-    uint32_t n_pauses;
-    struct probe_storm storms[PROBE_MAX_STORMS];
-    uint32_t n_storms;
-    struct probe_slow slow[N_PRIO]; /* by priority */
+    struct probe_flow_conf flows[PROBE_MAX_FLOWS]; /* what to send */
+    uint32_t n_flows;                              /* in use */
+    struct probe_pause pauses[PROBE_MAX_PAUSES];   /* pauses as told */
+    uint32_t n_pauses;                             /* in use */
+    struct probe_storm storms[PROBE_MAX_STORMS];   /* misbehave: storms */
+    uint32_t n_storms;                             /* in use */
+    struct probe_slow slow[N_PRIO];                /* by priority */
 };
 
 /* Everything at its default. */

@@ -18,15 +18,15 @@ typedef int add_fn(struct probe_conf *, const char *text, struct err *);
 
 /* One option; getopt's table is made from these. */
 struct option_row {
-    const char *name; /* without the dashes */
-    char letter;      /* short form; 0: none */
-    enum option_kind kind;
-    size_t offset;      /* of the member in struct probe_conf */
-    enum rpc_unit unit; /* OPT_NUM */
-    int64_t min, max;   /* OPT_NUM */
-    add_fn *add;        /* OPT_LIST */
-    const char *value;  /* as shown by --help; null: takes none */
-    const char *doc;    /* one line */
+    const char *name;      /* without the dashes */
+    char letter;           /* short form; 0: none */
+    enum option_kind kind; /* how its value is read */
+    size_t offset;         /* of the member in struct probe_conf */
+    enum rpc_unit unit;    /* OPT_NUM: what it counts */
+    int64_t min, max;      /* OPT_NUM: its range, both included */
+    add_fn *add;           /* OPT_LIST: takes one */
+    const char *value;     /* as shown by --help; null: takes none */
+    const char *doc;       /* one line */
 };
 
 #define AT(member) offsetof(struct probe_conf, member)

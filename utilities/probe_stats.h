@@ -55,10 +55,15 @@ struct probe_stats {
 
 /* A class: all flows of a priority. */
 struct probe_class {
-    uint32_t n_flows; /* how many flows */
-    bool complete;    /* all of them */
-    uint64_t received, bytes, lost, duplicated, reordered, damaged;
-    struct probe_hist latency; /* of all */
+    uint32_t n_flows;          /* how many flows */
+    bool complete;             /* all of them are */
+    uint64_t received;         /* sums of what each flow has */
+    uint64_t bytes;            /* likewise */
+    uint64_t lost;             /* likewise */
+    uint64_t duplicated;       /* likewise */
+    uint64_t reordered;        /* likewise */
+    uint64_t damaged;          /* likewise */
+    struct probe_hist latency; /* of all, ns */
 };
 
 void probe_stats_init(struct probe_stats *);
