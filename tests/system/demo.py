@@ -28,6 +28,7 @@ import sys
 import threading
 import time
 
+sys.dont_write_bytecode = True  # leave no traces where it is installed
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import slc  # noqa: E402
 
