@@ -63,7 +63,7 @@ void
 port_take_netdev(struct port *p, struct netdev *nd)
 {
     p->netdev = nd;
-    p->ring_drops_seen = counter_get(&nd->stats.rx_ring_drops);
+    port_kernel_drops(nd, p->kernel_seen);
     p->live.speed_bps = nd->speed_bps;
     p->live.mtu = nd->mtu;
     memcpy(p->live.mac, nd->mac, sizeof(p->live.mac));
@@ -98,13 +98,24 @@ port_stats(const struct port *p, struct netdev_stats *out)
         port_add_stats(out, &p->netdev->stats);
 }
 
+void
+port_kernel_drops(const struct netdev *nd, uint64_t out[PORT_N_KERNEL])
+{
+    out[PORT_KERNEL_RING] = counter_get(&nd->stats.rx_ring_drops);
+    out[PORT_KERNEL_BACKLOG] = counter_get(&nd->stats.rx_backlog_drops);
+    out[PORT_KERNEL_TX] = counter_get(&nd->stats.tx_queue_drops);
+}
+
 bool
-port_is_lossless(const struct bridge *b, const struct port *p)
+port_is_lossless(const struct bridge *b, const struct port *p, bool egress)
 {
     struct conf_bridge *cb = conf_find_bridge(b->daemon->conf, b->name);
     struct conf_port *cp = cb ? conf_bridge_find_port(cb, p->name) : NULL;
 
-    return cp && conf_lossless_groups(cb, cp);
+    if (!cp)
+        return false;
+    return egress ? conf_lossless_queues(cb, cp)
+                  : conf_lossless_groups(cb, cp);
 }
 
 /* --- bridges ------------------------------------------------------------ */

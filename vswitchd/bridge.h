@@ -19,6 +19,14 @@
 enum port_state { PORT_ABSENT, PORT_DOWN, PORT_UP };
 const char *port_state_name(enum port_state);
 
+/* Where the kernel loses frames. */
+enum port_kernel {
+    PORT_KERNEL_RING,    /* our receive ring was full */
+    PORT_KERNEL_BACKLOG, /* its queue before that was */
+    PORT_KERNEL_TX,      /* what it took from us did not leave */
+    PORT_N_KERNEL,
+};
+
 struct port {
     char name[CONF_NAME_MAX + 1];   /* of the interface */
     uint16_t slot;                  /* index in the datapath */
@@ -32,16 +40,16 @@ struct port {
     bool in_plan;                   /* the datapath knows its state */
     struct netdev_stats past;       /* of netdevs that were closed */
     uint64_t n_attached;            /* times that the interface was opened */
-    uint64_t ring_drops_seen;       /* kernel's, when last looked at */
-    uint64_t ring_violations;       /* of those: while a class was lossless */
-    uint64_t xoff_second;           /* the second that n_xoff counts in */
-    uint32_t n_xoff;                /* pause events that were told in it */
-    uint64_t xoff_held;             /* held back since the last one */
-    uint64_t n_violations;          /* gathered, not yet told */
-    uint64_t violation_ns;          /* when the last of them were told */
-    uint8_t violation_prio;         /* their priority */
-    enum dp_drop violation_reason;  /* and reason */
-    uint64_t last_try_ns;           /* to open an absent interface */
+    uint64_t kernel_seen[PORT_N_KERNEL]; /* losses of the present netdev */
+    uint64_t kernel_violations;    /* of all: while a class was lossless */
+    uint64_t xoff_second;          /* the second that n_xoff counts in */
+    uint32_t n_xoff;               /* pause events that were told in it */
+    uint64_t xoff_held;            /* held back since the last one */
+    uint64_t n_violations;         /* gathered, not yet told */
+    uint64_t violation_ns;         /* when the last of them were told */
+    uint8_t violation_prio;        /* their priority */
+    enum dp_drop violation_reason; /* and reason */
+    uint64_t last_try_ns;          /* to open an absent interface */
 };
 
 /* What only former plans of a bridge name, until the datapath let go. */
@@ -90,8 +98,11 @@ void port_take_netdev(struct port *, struct netdev *);
 void port_add_stats(struct netdev_stats *sum, const struct netdev_stats *);
 /* Past and present together. */
 void port_stats(const struct port *, struct netdev_stats *);
-/* Whether a class of the port is lossless, by configuration. */
-bool port_is_lossless(const struct bridge *, const struct port *);
+/* What the kernel has lost of a netdev's frames so far. */
+void port_kernel_drops(const struct netdev *, uint64_t out[PORT_N_KERNEL]);
+/* Whether a group of the port, or with egress a queue, is lossless, by
+ * configuration. */
+bool port_is_lossless(const struct bridge *, const struct port *, bool egress);
 
 /* Publishes a plan and the descriptors of the ports in it.  Cannot fail. */
 void bridge_publish(struct bridge *, struct dp_plan *);

@@ -28,18 +28,16 @@
  * port has a lossless class: then it holds, in frames of full size, what
  * arrives at line rate while the thread does not run. */
 static uint32_t
-ring_bytes(const struct build *x, const struct conf_port *cp)
+ring_bytes(const struct build *x, const struct conf_port *cp,
+           uint64_t speed_bps)
 {
-    struct conf_live live = {.speed_bps = 0};
-    struct link_info info;
+    struct conf_live live = {.speed_bps = speed_bps};
     struct headroom h;
     uint64_t frame = x->conf->max_frame_bytes, bytes;
 
     if (cp->ring_bytes || cp->cls != &netdev_afpacket ||
         !conf_lossless_groups(x->conf, cp))
         return cp->ring_bytes;
-    if (!link_get(cp->name, &info, NULL))
-        live.speed_bps = info.speed_bps;
     conf_port_headroom_terms(x->conf, cp, &live, HEADROOM_MIN_STALL_NS, &h);
     bytes = (h.stall_bytes * 5 / 4 / frame + PKT_BATCH) *
             (frame + RING_SLOT_OVERHEAD);
@@ -56,15 +54,18 @@ open_netdev(struct build *x, const struct conf_port *cp, struct build_port *bp,
     struct netdev_args args = {
         .name = cp->name,
         .pool = dp_pool(x->bridge->dp),
-        .ring_bytes = ring_bytes(x, cp),
         .have_mac = cp->have_mac,
         .mtu = x->conf->max_frame_bytes - FRAME_OVERHEAD,
     };
+    struct link_info info;
     struct err why;
     int error;
 
     err_clear(&why);
     memcpy(args.mac, cp->mac, sizeof(args.mac));
+    args.ring_bytes =
+        ring_bytes(x, cp,
+                   link_get(cp->name, &info, NULL) ? 0 : info.speed_bps);
     error = netdev_open(cp->cls, &args, &bp->netdev, &why);
     bp->ring_bytes = args.ring_bytes;
     if (error == ENODEV || error == ENXIO)
@@ -163,7 +164,8 @@ needs_ring(const struct build *x, const struct conf_port *cp,
 {
     if (cp->cls != &netdev_afpacket)
         return false;
-    return cp->ring_bytes != p->ring_conf || ring_bytes(x, cp) > p->ring_bytes;
+    return cp->ring_bytes != p->ring_conf ||
+           ring_bytes(x, cp, p->live.speed_bps) > p->ring_bytes;
 }
 
 /* A port that the bridge has already. */

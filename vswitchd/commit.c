@@ -31,8 +31,9 @@ claim(struct build *x)
         bp->port->link = bp->from->link;
         bp->port->ring_bytes = bp->from->ring_bytes;
         bp->port->n_attached = bp->from->n_attached;
-        bp->port->ring_violations = bp->from->ring_violations;
-        bp->port->ring_drops_seen = bp->from->ring_drops_seen;
+        bp->port->kernel_violations = bp->from->kernel_violations;
+        memcpy(bp->port->kernel_seen, bp->from->kernel_seen,
+               sizeof(bp->port->kernel_seen));
         bp->from->netdev = NULL;
     }
 }
@@ -145,6 +146,7 @@ publish_running(struct build *x)
     b->generation = x->plan->generation;
     take_ports(x);
     b->stall_ns = x->stall_ns;
+    b->stall_wanted_ns = 0; /* there may be more room now */
     bridge_publish(b, x->plan);
     bridge_settle(b);
 }

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "netdev/link.h"
 #include "qos/headroom.h"
+#include "watch.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -224,11 +225,11 @@ look_at_past(struct diagnosis *x, int prio)
              "%" PRIu64 " lossless frames of the priority were lost since the "
              "port was added",
              n);
-    if (p->ring_violations)
+    if (p->kernel_violations)
         find(x, YES, "violations", 0, NULL,
              "the kernel lost %" PRIu64 " frames of the port, of lossless "
              "classes perhaps, since it was added",
-             p->ring_violations);
+             p->kernel_violations);
 }
 
 /* --- the answer --------------------------------------------------------- */
@@ -313,8 +314,12 @@ static int
 doctor_show(void *ctx, struct rpc_client *client, struct json_object *params,
             struct json_object **result, struct err *err)
 {
+    struct daemon *d = ctx;
+
     (void) client;
-    return methods_each_port(ctx, params, add_port, result, err);
+    for (uint32_t i = 0; i < d->n_bridges; i++)
+        watch_stall(d->bridges[i]); /* not up to a second later */
+    return methods_each_port(d, params, add_port, result, err);
 }
 
 static const struct rpc_param show_params[] = {

@@ -19,6 +19,9 @@ drops_of(const struct port_view *v, const struct netdev_stats *nd)
     json_add_uint(o, "kernel-ring", nd->rx_ring_drops);
     json_add_uint(o, "kernel-backlog", nd->rx_backlog_drops);
     json_add_uint(o, "kernel-tx", nd->tx_queue_drops);
+    json_add_uint(o, "rx-oversize", nd->rx_oversize);
+    json_add_uint(o, "rx-bad", nd->rx_bad);
+    json_add_uint(o, "tx-error", nd->tx_errors);
     return o;
 }
 
@@ -93,7 +96,7 @@ add_stats(const struct port_view *v, struct json_object *to)
     json_object_object_add(o, "drops", drops_of(v, &nd));
     json_object_object_add(o, "violations",
                            json_counters(n->violations, N_PRIO));
-    json_add_uint(o, "violations_unknown", v->port->ring_violations);
+    json_add_uint(o, "violations_unknown", v->port->kernel_violations);
     json_add_uint(o, "copies", counter_get(&n->copies));
     json_add_uint(o, "held", counter_get(&n->held));
     json_object_object_add(o, "groups", groups_of(n));

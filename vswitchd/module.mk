@@ -61,3 +61,15 @@ vswitchd_sluiced_LDADD = \
 	$(LIBEVENT_LIBS) $(LIBNL_LIBS) $(JSONC_LIBS) $(SQLITE_LIBS) \
 	$(CAPNG_LIBS) $(SYSTEMD_LIBS) -lm
 EXTRA_DIST += vswitchd/may_include
+
+# Where systemd looks below any prefix that it knows.
+unitdir = $(prefix)/lib/systemd/system
+nodist_unit_DATA = vswitchd/sluiced.service
+EXTRA_DIST += vswitchd/sluiced.service.in
+CLEANFILES += vswitchd/sluiced.service
+vswitchd/sluiced.service: $(srcdir)/vswitchd/sluiced.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) vswitchd && \
+	$(SED) -e 's|@sbindir[@]|$(sbindir)|' \
+		$(srcdir)/vswitchd/sluiced.service.in >$@.tmp && mv $@.tmp $@
+
+dist_man_MANS += docs/man/sluiced.8

@@ -12,8 +12,6 @@
 #include "links.h"
 #include "qos/headroom.h"
 
-/* Turns without which a percentile of 99.99 means nothing. */
-#define MIN_TURNS 10000
 /* The stall is measured anew after that time; only then can it be found to be
  * less than the headrooms allow for. */
 #define WINDOW_NS (600 * NS_PER_S)
@@ -21,22 +19,30 @@
 
 /* --- drops below us ----------------------------------------------------- */
 
+/* What the kernel has lost since we last looked. */
 static void
 watch_drops(struct bridge *b, struct port *p)
 {
+    static const char *const reasons[PORT_N_KERNEL] = {
+        [PORT_KERNEL_RING] = "kernel-ring",
+        [PORT_KERNEL_BACKLOG] = "kernel-backlog",
+        [PORT_KERNEL_TX] = "kernel-tx",
+    };
     struct netdev *nd = p->netdev;
-    uint64_t drops, n;
+    uint64_t now[PORT_N_KERNEL], n;
 
     if (!nd->cls->poll_kernel)
         return;
     nd->cls->poll_kernel(nd);
-    drops = counter_get(&nd->stats.rx_ring_drops);
-    n = drops - p->ring_drops_seen;
-    p->ring_drops_seen = drops;
-    if (!n || !port_is_lossless(b, p))
-        return;
-    p->ring_violations += n;
-    events_kernel_drops(b, p, "kernel-ring", n);
+    port_kernel_drops(nd, now);
+    for (int i = 0; i < PORT_N_KERNEL; i++) {
+        n = now[i] - p->kernel_seen[i];
+        p->kernel_seen[i] = now[i];
+        if (!n || !port_is_lossless(b, p, i == PORT_KERNEL_TX))
+            continue;
+        p->kernel_violations += n;
+        events_kernel_drops(b, p, reasons[i], n);
+    }
 }
 
 /* --- the stall ---------------------------------------------------------- */
@@ -45,7 +51,7 @@ static bool
 has_lossless(const struct bridge *b)
 {
     for (int i = 0; i < DP_MAX_PORTS; i++)
-        if (b->ports[i] && port_is_lossless(b, b->ports[i]))
+        if (b->ports[i] && port_is_lossless(b, b->ports[i], false))
             return true;
     return false;
 }
@@ -90,25 +96,24 @@ reset_stall(struct dp *dp, void *arg)
     dp_stall_reset(dp);
 }
 
-static void
-watch_stall(struct bridge *b, uint64_t now_ns)
+void
+watch_stall(struct bridge *b)
 {
+    uint64_t now_ns = clock_ns();
     const struct dp_stall *s = dp_stall(b->dp);
     uint64_t measured_ns = counter_get(&s->p9999_ns);
 
     if (!b->window_ns)
         b->window_ns = now_ns;
-    if (counter_get(&s->n_turns) < MIN_TURNS)
-        return;
     if (measured_ns > b->stall_ns && measured_ns > b->stall_wanted_ns) {
+        allow_for(b, with_margin(measured_ns));
         b->stall_wanted_ns = with_margin(measured_ns);
-        allow_for(b, b->stall_wanted_ns);
     }
     if (now_ns - b->window_ns < WINDOW_NS)
         return;
     if (measured_ns * 2 < b->stall_ns) {
-        b->stall_wanted_ns = 0;
         allow_for(b, with_margin(measured_ns));
+        b->stall_wanted_ns = 0;
     }
     bridge_call(b, reset_stall, NULL);
     b->window_ns = now_ns;
@@ -119,8 +124,6 @@ watch_stall(struct bridge *b, uint64_t now_ns)
 void
 watch_tick(struct daemon *d)
 {
-    uint64_t now_ns = clock_ns();
-
     for (uint32_t i = 0; i < d->n_bridges; i++) {
         struct bridge *b = d->bridges[i];
         bool is_muted = dp_thread_n_muted(b->thread) > 0;
@@ -139,6 +142,6 @@ watch_tick(struct daemon *d)
         }
         if (is_muted)
             bridge_poll_again(b);
-        watch_stall(b, now_ns);
+        watch_stall(b);
     }
 }

@@ -9,8 +9,12 @@
 
 #define WATCH_INTERVAL_MS 1000
 
+struct bridge;
 struct daemon;
 
 void watch_tick(struct daemon *);
+
+/* Has automatic headrooms allow for the stall that is measured now. */
+void watch_stall(struct bridge *);
 
 #endif
