@@ -60,6 +60,11 @@ def program(name):
     return found
 
 
+def features():
+    """Words of sluiced --version: "systemd", "sanitizers", ..."""
+    return run(program("sluiced"), "--version").stdout.split()
+
+
 # ------------------------------------------------------------------ TAP ---
 
 class Skip(Exception):

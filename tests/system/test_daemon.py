@@ -340,7 +340,7 @@ def _(t):
 
 @slc.test("readiness is reported to systemd")
 def _(t):
-    if "systemd" not in sluiced("--version").stdout:
+    if "systemd" not in slc.features():
         raise slc.Skip("built without systemd")
     d = t.enter_context(slc.tmpdir())
     s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -380,7 +380,7 @@ def _(t):
     assert cpu <= 0.03, "an idle daemon used %.2f s in 10 s" % cpu
     assert switches < 200, "it woke up %d times in 10 s" % switches
     assert wakeups <= 5, "the datapath woke up %d times" % wakeups
-    if "sanitizers" not in sluiced("--version").stdout:
+    if "sanitizers" not in slc.features():
         assert rss < (16 + 32) * 1024, "%d KiB resident" % rss
 
 

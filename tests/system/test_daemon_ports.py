@@ -4,6 +4,7 @@
 go and come back, taps, bridges beside each other, changes under traffic, and
 pauses that are let go of."""
 import contextlib
+import signal
 import struct
 import threading
 import time
@@ -284,7 +285,7 @@ def _(t):
     assert not g1.recv_match(lambda f: f == flood, 0.2)
     assert not g2.recv_match(lambda f: f == flood, 0.2)
     assert d.rpc("mac.list", bridge="br1")["total"] == 0
-    assert int(slc.proc_status(d.pid)["Threads"]) == 3
+    threads = int(slc.proc_status(d.pid)["Threads"])
     passes(g1, g2, b"in br1")
     passes(h2, h1, b"learn me")
     stream = Stream(h1, h2)
@@ -294,7 +295,7 @@ def _(t):
     d.rpc("port.add", bridge="br2", name="q1")
     d.rpc("bridge.del", name="br2")
     assert stream.check() > 100
-    assert int(slc.proc_status(d.pid)["Threads"]) == 2
+    assert int(slc.proc_status(d.pid)["Threads"]) == threads - 1
     assert audit(d)
 
 
@@ -406,7 +407,9 @@ def pausing(t, name):
         h1.send(slc.frame(h2.mac, h1.mac, b"%d" % i, tags=[(0, 3)],
                           size=1000))
     assert h1.recv_match(lambda f: slc.parse_pfc(f) == {3: 65535})
-    assert d.rpc("pfc.show", port="p1")[0]["pausing"] == [3]
+    # The frame is out a moment before the state says so.
+    slc.wait_for(lambda: d.rpc("pfc.show", port="p1")[0]["pausing"] == [3],
+                 "p1 pauses its peer")
     yield d, h1, h2
 
 
@@ -438,6 +441,78 @@ def _(t):
         d.rpc("bridge.set", name="br0", memory_bytes="32M")
         assert released(h1), "no XON when the datapath is made anew"
         assert audit(d)
+
+
+@slc.test("a lossless frame that is lost is counted, logged and told")
+def _(t):
+    with pausing(t, "lost") as (d, h1, h2):
+        c = t.enter_context(d.connect())
+        c.call("events.subscribe", {"types": ["violation"], "port": "p1"})
+        d.rpc("buffer.set", port="p1", group=3, headroom=2000)
+        n = 40
+        for i in range(n):  # h1 does not care for the XOFF that it got
+            h1.send(slc.frame(h2.mac, h1.mac, b"%d" % i, tags=[(0, 3)],
+                              size=1000))
+        e = c.event()
+        assert e["priority"] == 3 and e["reason"] == "headroom-exceeded"
+        lost = slc.wait_for(
+            lambda: stats(d, "p1")["violations"][3], "it is counted")
+        assert stats(d, "p1")["drops"]["headroom-exceeded"] == lost
+        told = e["frames"]
+        while told < lost:
+            told += c.event()["frames"]
+        assert told == lost
+        assert "lossless priority 3" in d.log()
+        row, = d.rpc("doctor.show", port="p1")
+        assert row["lossless"] == "no"
+        assert any(f["term"] == "violations" for f in row["findings"])
+        assert audit(d)
+
+
+@slc.test("what the kernel loses of a lossless port is told, too")
+def _(t):
+    ns = t.enter_context(slc.Netns("ring"))
+    d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]}, rate_bps="200M",
+                          ring_bytes="64K")
+    c = t.enter_context(d.connect())
+    c.call("events.subscribe", {"types": ["violation"]})
+    d.proc.send_signal(signal.SIGSTOP)
+    try:
+        for i in range(400):
+            h1.send(slc.frame(h2.mac, h1.mac, tags=[(0, 3)], size=1000))
+    finally:
+        d.proc.send_signal(signal.SIGCONT)
+    e = c.event()
+    assert e["reason"] == "kernel-ring" and e["port"] == "p1", e
+    assert e["priority"] is None and e["frames"] > 0, e
+    row = stats(d, "p1")
+    assert row["drops"]["kernel-ring"] == e["frames"] == \
+        row["violations_unknown"], row
+    assert row["rx_frames"] + e["frames"] == 400, row
+    assert "kernel-ring" in d.log()
+    assert audit(d)
+
+
+@slc.test("headroom grows when the machine turns out to be slow")
+def _(t):
+    ns = t.enter_context(slc.Netns("slow"))
+    d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]}, rate_bps="10M")
+
+    def headroom():
+        return d.rpc("pfc.show", port="p1")[0]["groups"][0]["headroom_bytes"]
+    before = headroom()
+    for i in range(100):  # 80 ms of the line
+        h1.send(slc.frame(h2.mac, h1.mac, tags=[(0, 3)], size=1000))
+    d.proc.send_signal(signal.SIGSTOP)
+    time.sleep(0.05)
+    d.proc.send_signal(signal.SIGCONT)
+    slc.wait_for(lambda: headroom() > before, "more headroom")
+    b = d.rpc("bridge.show", name="br0")
+    assert b["stall_allowed_ns"] >= b["stall_ns"] > 2000000, b
+    slc.diag("a stall of %.1f ms: %d bytes of headroom before, %d after" % (
+        b["stall_ns"] / 1e6, before, headroom()))
+    assert len(h2.recv_all(0.3)) == 100
+    assert audit(d)
 
 
 @slc.test("doctor: yes, no and why, and the command mends it")

@@ -128,7 +128,8 @@ def _(t):
     after = slc.rss_kib(d.pid)
     slc.diag("%d octets of garbage: %d KiB before, %d KiB after" %
              (total, before, after))
-    assert after - before < 4096, "%d KiB more" % (after - before)
+    if "sanitizers" not in slc.features():  # they keep what was freed
+        assert after - before < 4096, "%d KiB more" % (after - before)
     assert d.rpc("audit.show")[0]["ok"]
     assert d.rpc("daemon.status")["rpc"]["garbage"] > 0
 
@@ -276,7 +277,8 @@ def _(t):
         more = slc.rss_kib(d.pid) - before
         slc.diag("dropped after %d events, %d KiB more" % (n, more))
         slc.wait_for(lambda: heard[0] >= n, "the other one heard them all")
-        assert more < 24 * 1024
+        if "sanitizers" not in slc.features():
+            assert more < 24 * 1024
     finally:
         stop.set()
         reader.join()
