@@ -22,6 +22,7 @@
 #define TO_NS   (1500 * NS_PER_MS)
 
 struct demo {
+    uint64_t slow;            /* all rates are divided, all times multiplied */
     struct sim_switch *sw[3]; /* sw1, sw2, sw3 */
     uint32_t to_sw3[2];       /* slots of sw1 and sw2 */
     uint32_t from_sw[2];      /* slots of sw3 */
@@ -30,7 +31,8 @@ struct demo {
 };
 
 static void
-add_client_flows(struct sim *sim, uint16_t client, uint16_t storage)
+add_client_flows(struct sim *sim, const struct demo *d, uint16_t client,
+                 uint16_t storage)
 {
     static const struct {
         uint8_t prio;      /* of the class */
@@ -41,9 +43,9 @@ add_client_flows(struct sim *sim, uint16_t client, uint16_t storage)
         struct sim_flow *f = sim_add_flow(sim, client, storage);
 
         f->prio = classes[i].prio;
-        f->rate_bps = classes[i].rate_bps;
+        f->rate_bps = classes[i].rate_bps / d->slow;
         f->start_ns = sim->now_ns + client * 10 * NS_PER_US;
-        f->count = (uint32_t) (LOAD_NS / 1000 * f->rate_bps / MBPS /
+        f->count = (uint32_t) (LOAD_NS / 1000 * classes[i].rate_bps / MBPS /
                                (f->max_len * 8));
     }
 }
@@ -70,29 +72,29 @@ build(struct sim *sim, struct demo *d)
 
     sim->stall_ns = 2 * NS_PER_MS;
     sim->stall_one_in = 500;
-    sim->limit_ns = 20 * NS_PER_S;
+    sim->limit_ns = 20 * NS_PER_S * d->slow;
     for (int i = 0; i < 3; i++)
         d->sw[i] = sim_add_switch(sim, names[i]);
     for (int i = 0; i < 3; i++)
         sim_add_station(sim);
     for (int i = 0; i < 2; i++) {
-        d->to_client[i] =
-            sim_link_station(sim, d->sw[i], sim->st[i], LINK_BPS, DELAY_NS);
-        sim_link_switches(sim, d->sw[i], d->sw[2], LINK_BPS, DELAY_NS,
-                          &d->to_sw3[i], &d->from_sw[i]);
+        d->to_client[i] = sim_link_station(sim, d->sw[i], sim->st[i],
+                                           LINK_BPS / d->slow, DELAY_NS);
+        sim_link_switches(sim, d->sw[i], d->sw[2], LINK_BPS / d->slow,
+                          DELAY_NS, &d->to_sw3[i], &d->from_sw[i]);
     }
-    d->port7 = sim_link_station(sim, d->sw[2], sim->st[storage], STORAGE_BPS,
-                                DELAY_NS);
+    d->port7 = sim_link_station(sim, d->sw[2], sim->st[storage],
+                                STORAGE_BPS / d->slow, DELAY_NS);
     for (int i = 0; i < 3; i++)
         share_ports(d->sw[i]);
     for (uint16_t i = 0; i < 2; i++)
-        add_client_flows(sim, i, storage);
+        add_client_flows(sim, d, i, storage);
     /* The storage end says its name once, so that nobody has to flood. */
     sim_add_flow(sim, storage, SIM_BROADCAST)->count = 1;
     sim->flow[sim->n_flows - 1].rate_bps = MBPS;
     if (sim->lossless) {
-        sim->st[storage]->pause_at_ns = 200 * NS_PER_MS;
-        sim->st[storage]->pause_ns = 20 * NS_PER_MS;
+        sim->st[storage]->pause_at_ns = 200 * NS_PER_MS * d->slow;
+        sim->st[storage]->pause_ns = 20 * NS_PER_MS * d->slow;
         sim->st[storage]->pause_prios = 1u << STORAGE_PRIO;
     }
 }
@@ -117,10 +119,10 @@ pfc_sent(const struct sim_switch *sw, uint32_t slot, int prio)
 static void
 run(struct sim *sim, const struct demo *d, uint64_t bytes[2])
 {
-    sim_run_until(sim, FROM_NS);
+    sim_run_until(sim, FROM_NS * d->slow);
     bytes[0] = left_port7(d, 0);
     bytes[1] = left_port7(d, STORAGE_PRIO);
-    sim_run_until(sim, TO_NS);
+    sim_run_until(sim, TO_NS * d->slow);
     bytes[0] = left_port7(d, 0) - bytes[0];
     bytes[1] = left_port7(d, STORAGE_PRIO) - bytes[1];
     sim_run(sim);
@@ -177,11 +179,11 @@ check_spread(struct sim *sim, const struct demo *d)
                            ->n.rx_pauses[STORAGE_PRIO]));
 }
 
-void
-sim_demo(struct sim *sim)
+static void
+demo(struct sim *sim, uint64_t slow)
 {
+    struct demo d = {.slow = slow};
     uint64_t bytes[2], share;
-    struct demo d;
 
     sim->lossless = 1u << STORAGE_PRIO;
     build(sim, &d);
@@ -206,10 +208,25 @@ sim_demo(struct sim *sim)
 }
 
 void
+sim_demo(struct sim *sim)
+{
+    demo(sim, 1);
+}
+
+/* The same so slowly that the load alone takes the best part of an hour. */
+void
+sim_demo_hour(struct sim *sim)
+{
+    demo(sim, 2000);
+    if (sim->now_ns < 3600 * NS_PER_S)
+        sim_fault(sim, SIM_EXPECT, "that was less than an hour");
+}
+
+void
 sim_demo_no_pfc(struct sim *sim)
 {
+    struct demo d = {.slow = 1};
     uint64_t bytes[2];
-    struct demo d;
 
     sim->lossless = 0;
     build(sim, &d);

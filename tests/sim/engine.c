@@ -151,16 +151,6 @@ pause_of_node(struct sim *sim)
     return away_ns + rng_range(&sim->rng, 0, sim->stall_ns);
 }
 
-/* Sabotage: the books of a switch are made wrong, once. */
-static void
-cook_books(struct sim *sim, const struct sim_switch *sw)
-{
-    const struct dp_port_counters *c = dp_port_counters(sw->state[0]);
-
-    counter_add((counter_t *) (uintptr_t) &c->rx_frames, 1);
-    sim->cook_at_step = 0;
-}
-
 static void
 run_node(struct sim *sim, struct sim_node *node)
 {
@@ -169,9 +159,6 @@ run_node(struct sim *sim, struct sim_node *node)
     node->wake_ns = CLOCK_NEVER;
     node->not_before_ns = sim->now_ns + pause_of_node(sim);
     node->n_turns++;
-    if (node->kind == SIM_SWITCH && sim->cook_at_step &&
-        sim->n_steps >= sim->cook_at_step)
-        cook_books(sim, sim->sw[node->index]);
     if (node->kind == SIM_SWITCH && sim->replan_one_in &&
         rng_below(&sim->rng, sim->replan_one_in) == 0)
         sim_random_replan(sim, sim->sw[node->index]);

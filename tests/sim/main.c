@@ -6,6 +6,10 @@
  * A scenario with a sabotage proves that the checks see what they are for: its
  * runs have to show certain faults, and no others.
  */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
 #include "sim/sim.h"
 
 #include <getopt.h>
@@ -15,6 +19,13 @@
 
 #define MAX_SHOWN 5 /* failed runs of a case that are described */
 #define BIT(f)    (1u << (f))
+
+/* Runs of a case when no one says how many. */
+#ifdef SLUICE_SANITIZERS
+#define DEFAULT_RUNS 10 /* each takes several times as long */
+#else
+#define DEFAULT_RUNS 50
+#endif
 
 /* What seeds of different scenarios are apart. */
 #define SEED_STRIDE UINT64_C(100000)
@@ -90,6 +101,8 @@ static const struct scenario scenarios[] = {
      sim_demo, NULL, 0, 0, 0, 1, 1},
     {"demo-no-pfc", "the demo topology without PFC: the same class loses",
      sim_demo_no_pfc, NULL, 0, 0, 0, 1, 1},
+    {"demo-hour", "the demo topology for more than an hour", sim_demo_hour,
+     NULL, 0, 0, 0, 1, 1},
     {"demo-deaf", "the demo topology, clients ignore PFC: every loss is told",
      sim_demo, deafen,
      BIT(SIM_VIOLATION) | BIT(SIM_REACTION) | BIT(SIM_EXPECT), 0, 100, 1, 1},
@@ -117,7 +130,7 @@ static const struct scenario scenarios[] = {
     {"cut-short", "what is held before the end is noticed", sim_leafspine,
      cut_short, BIT(SIM_NOT_EMPTY) | BIT(SIM_LOSS) | BIT(SIM_STUCK),
      BIT(SIM_UNREPORTED) | BIT(SIM_PAUSED), 50, 1, 10},
-    {"cooked-books", "a frame that was counted twice is noticed",
+    {"cooked-books", "a queue that counts a frame too many is noticed",
      sim_leafspine, cook_books, BIT(SIM_AUDIT), 0, 100, 1, 5},
 };
 #define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
@@ -242,7 +255,8 @@ run_case(const struct scenario *sc, uint64_t seed, uint32_t n_runs)
 static bool
 check_determinism(void)
 {
-    static const char *const names[] = {"demo", "leafspine", "tree"};
+    static const char *const names[] = {"demo", "demo-hour", "leafspine",
+                                        "tree"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct scenario *sc = find_scenario(names[i]);
@@ -320,9 +334,10 @@ usage(void)
 {
     fprintf(stderr,
             "usage: sim [--runs N] [--scenario NAME [--seed N]] [-v[v]]\n"
-            "  --runs N   runs of a case (SLUICE_SIM_RUNS; default 50)\n"
+            "  --runs N   runs of a case (SLUICE_SIM_RUNS; default %d)\n"
             "  --scenario repeats one, with --seed one run of it\n"
-            "  -v, -vv    what happened, and every event\n");
+            "  -v, -vv    what happened, and every event\n",
+            DEFAULT_RUNS);
     return 2;
 }
 
@@ -337,7 +352,7 @@ main(int argc, char *argv[])
         {NULL, 0, NULL, 0},
     };
     const char *runs = getenv("SLUICE_SIM_RUNS");
-    struct options o = {.n_runs = 50};
+    struct options o = {.n_runs = DEFAULT_RUNS};
     int c;
 
     if (runs && atoi(runs) > 0)

@@ -30,8 +30,8 @@
 #define SIM_MAX_SWITCHES 16
 #define SIM_MAX_STATIONS 48
 #define SIM_MAX_FLOWS    64
-#define SIM_MAX_PORTS    32 /* of a switch */
-#define SIM_MAX_INFLIGHT 64 /* PFC frames on one cable */
+#define SIM_MAX_PORTS    32  /* of a switch */
+#define SIM_MAX_INFLIGHT 256 /* PFC frames on one cable */
 #define SIM_MAX_STEPS    4000000
 #define SIM_BROADCAST    UINT16_MAX /* as the destination of a flow */
 
@@ -190,7 +190,7 @@ struct sim {
     uint32_t repeat_one_in;   /* sabotage: frames that come twice */
     uint32_t lie_one_in;      /* sabotage: frames whose octets are changed */
     bool deaf;                /* sabotage: stations ignore PFC frames */
-    uint64_t cook_at_step;    /* sabotage: a switch counts one frame more */
+    uint64_t cook_at_step;    /* sabotage: a queue counts a frame too many */
     uint64_t cut_short_ns;    /* sabotage: the end is checked after so long */
     bool hung;                /* sabotage: stations pause for ever */
     uint32_t replan_one_in; /* a switch gets new thresholds before one turn in
@@ -286,6 +286,7 @@ void sim_print(const struct sim *);
 
 void sim_demo(struct sim *);        /* demo.c */
 void sim_demo_no_pfc(struct sim *); /* demo.c */
+void sim_demo_hour(struct sim *);   /* demo.c */
 void sim_leafspine(struct sim *);   /* leafspine.c */
 void sim_tree(struct sim *);        /* tree.c */
 
