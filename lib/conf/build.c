@@ -286,6 +286,7 @@ build_queues(const struct conf_bridge *b, const struct conf_port *p,
         out->queue[q] = (struct dp_plan_queue){
             .max_rate_bps = queue->max_rate_bps,
             .limit_bytes = queue->limit_bytes,
+            .alpha = BUF_ALPHA_NONE,
             .lossless = lossless & (1u << q),
         };
         out->sched.weight[q] = queue->weight;

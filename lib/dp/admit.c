@@ -45,7 +45,8 @@ dp_admit(struct dp *dp, struct dp_port *in, struct dp_batch *b)
     for (uint32_t i = 0; i < b->n; i++) {
         struct pkt *p = b->pkt[i];
         struct buf_group *g = &in->group[p->pg];
-        enum buf_verdict v = buf_admit(&dp->buf, g, p->len, free_buffers);
+        enum buf_verdict v =
+            buf_admit(dp_group_pool(dp, g), g, p->len, free_buffers);
 
         if (dp_unlikely(g->xoff)) /* an admission never makes XON */
             dp_note_group(dp, in, p->pg);

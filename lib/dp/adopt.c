@@ -36,10 +36,11 @@ disown(struct dp *dp, struct dp_port *port)
 
             for (; p && left; p = p->next) {
                 struct pkt *o = p->owner;
+                struct buf_group *g = &port->group[o->pg];
 
                 if (o->in_port != port->slot)
                     continue;
-                buf_release(&dp->buf, &port->group[o->pg], o->charge_bytes,
+                buf_release(dp_group_pool(dp, g), g, o->charge_bytes,
                             pkt_pool_n_free(dp->pool));
                 dp_note_group(dp, port, o->pg);
                 o->in_port = PKT_NO_PORT;
@@ -154,6 +155,17 @@ set_shaper(struct shaper *s, uint64_t rate_bps, const struct dp_plan_port *pp,
         shaper_set_rate(s, rate_bps, 0, pp->max_frame_bytes, now_ns);
 }
 
+static void
+set_limit(struct dp_queue *queue, const struct dp_plan_queue *pq)
+{
+    queue->alpha = pq->alpha;
+    queue->pool = pq->pool;
+    if (pq->lossless)
+        queue->limit = UINT64_MAX;
+    else
+        queue->limit = pq->alpha == BUF_ALPHA_NONE ? pq->limit_bytes : 0;
+}
+
 /* Rates and transmission selection.  `old` is null for a new port. */
 static void
 set_egress(struct dp *dp, struct dp_port *port, const struct dp_plan_port *old)
@@ -172,8 +184,7 @@ set_egress(struct dp *dp, struct dp_port *port, const struct dp_plan_port *old)
 
         set_shaper(&port->q_shaper[q], rate_bps, pp, !old, new_max,
                    dp->now_ns);
-        port->queue[q].limit =
-            pp->queue[q].lossless ? UINT64_MAX : pp->queue[q].limit_bytes;
+        set_limit(&port->queue[q], &pp->queue[q]);
         if (rate_bps)
             port->shaped_q |= (uint8_t) (1u << q);
     }
@@ -198,6 +209,19 @@ set_fast_path(struct dp_port *port)
         memset(port->pcp_to_prio, pp->default_prio, 8);
 }
 
+/* What a group holds of a pool goes with it to another. */
+static void
+set_group(struct dp *dp, struct dp_port *port, int pg)
+{
+    const struct buf_group_conf *conf = &port->conf->pg[pg];
+    struct buf_group *g = &port->group[pg];
+
+    if (conf->pool != g->conf.pool)
+        buf_group_move(dp_group_pool(dp, g), &dp->buf[conf->pool], g);
+    buf_group_set(&dp->buf[conf->pool], g, conf);
+    dp_note_group(dp, port, pg);
+}
+
 static void
 configure(struct dp *dp, struct dp_port *port, const struct dp_plan_port *pp)
 {
@@ -217,8 +241,7 @@ configure(struct dp *dp, struct dp_port *port, const struct dp_plan_port *pp)
     pfc_set(&port->pfc, &pp->pfc, dp->now_ns);
     dp_pause_changed(dp, port, was); /* priority to queue may differ too */
     for (int g = 0; g < N_PG; g++) {
-        buf_group_set(&dp->buf, &port->group[g], &pp->pg[g]);
-        dp_note_group(dp, port, g);
+        set_group(dp, port, g);
     }
     set_egress(dp, port, old);
     dp_set_add(&dp->due, port->slot); /* what is enabled may differ */
@@ -273,8 +296,11 @@ dp_adopt(struct dp *dp)
             take_out(dp, dp->port[i]);
     }
     dp->plan = plan;
-    dp->buf.shared_bytes = plan->shared_bytes;
-    dp->buf.low_buffers = plan->low_buffers;
+    for (int i = 0; i < DP_MAX_POOLS; i++) {
+        dp->buf[i].shared_bytes = i ? plan->pool_bytes[i] : plan->shared_bytes;
+        dp->buf[i].low_buffers = plan->low_buffers;
+    }
+    dp->hdrm.bytes = plan->hdrm_pool_bytes;
     mactab_set_ageing(dp->mactab, plan->mac_ageing_ns);
     for (int i = 0; i < DP_MAX_PORTS; i++) {
         const struct dp_plan_port *pp = plan->ports[i];

@@ -93,10 +93,26 @@ clear_marks(const struct dp_port *port)
     }
 }
 
+/* What all groups together say that each pool, and the headroom, hold. */
+struct pools {
+    uint64_t shared[DP_MAX_POOLS];
+    uint64_t headroom;
+};
+
+static bool
+check_pools(const struct dp *dp, const struct pools *sum)
+{
+    bool ok = sum->headroom == counter_get(&dp->hdrm.used);
+
+    for (int i = 0; i < DP_MAX_POOLS; i++)
+        ok &= sum->shared[i] == counter_get(&dp->buf[i].shared_used);
+    return ok;
+}
+
 /* Compares the groups of a port with what is held for them. */
 static bool
 check_groups(const struct dp_port *port, const struct held *held,
-             struct dp_audit *out, uint64_t *shared)
+             struct dp_audit *out, struct pools *sum)
 {
     bool ok = true;
 
@@ -105,7 +121,8 @@ check_groups(const struct dp_port *port, const struct held *held,
 
         out->charged_bytes += buf_group_held(group);
         out->held_bytes += held->bytes[port->slot][g];
-        *shared += group->shared_used;
+        sum->shared[group->conf.pool] += group->shared_used;
+        sum->headroom += group->headroom_used;
         ok &= buf_group_held(group) == held->bytes[port->slot][g] &&
               group->n_held == held->frames[port->slot][g] &&
               group->xoff == (port->xoff >> g & 1);
@@ -117,7 +134,7 @@ bool
 dp_audit(struct dp *dp, struct dp_audit *out)
 {
     struct held held = {0};
-    uint64_t shared = 0;
+    struct pools sum = {.headroom = 0};
     bool ok = dp_conserves(dp, out);
 
     for (int i = 0; i < DP_MAX_PORTS; i++) {
@@ -128,8 +145,8 @@ dp_audit(struct dp *dp, struct dp_audit *out)
         if (!dp->port[i])
             continue;
         clear_marks(dp->port[i]);
-        ok &= check_groups(dp->port[i], &held, out, &shared);
+        ok &= check_groups(dp->port[i], &held, out, &sum);
     }
-    out->ok = ok && shared == counter_get(&dp->buf.shared_used);
+    out->ok = ok && check_pools(dp, &sum);
     return out->ok;
 }

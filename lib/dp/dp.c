@@ -19,6 +19,7 @@
 #include "dp/dp_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* How often the rings are looked at while no buffer is free. */
 #define DP_STARVED_NS (UINT64_C(50) * NS_PER_US)
@@ -26,10 +27,13 @@
 struct dp *
 dp_create(const struct dp_conf *conf)
 {
-    struct dp *dp = calloc(1, sizeof(*dp));
+    struct dp *dp = aligned_alloc(64, (sizeof(*dp) + 63) & ~(size_t) 63);
 
     if (!dp)
         return NULL;
+    memset(dp, 0, sizeof(*dp));
+    for (int i = 0; i < DP_MAX_POOLS; i++)
+        dp->buf[i].hdrm = &dp->hdrm;
     dp->promise_ns = CLOCK_NEVER;
     dp->pool =
         pkt_pool_create(conf->n_buffers, conf->n_clones, conf->frame_bytes);
@@ -71,7 +75,20 @@ dp_pool(struct dp *dp)
 const struct buf_pool *
 dp_buf_pool(const struct dp *dp)
 {
-    return &dp->buf;
+    return &dp->buf[0];
+}
+
+const struct buf_pool *
+dp_buf_pool_at(const struct dp *dp, unsigned i)
+{
+    assert(i < DP_MAX_POOLS);
+    return &dp->buf[i];
+}
+
+const struct buf_hdrm *
+dp_buf_hdrm(const struct dp *dp)
+{
+    return &dp->hdrm;
 }
 
 struct mactab *
@@ -123,8 +140,10 @@ dp_event(struct dp *dp, const struct dp_port *port, enum dp_event_type type,
     };
 
     if (type == DP_EV_XOFF || type == DP_EV_XON) {
-        ev.held_bytes = buf_group_held(&port->group[index]);
-        ev.limit_bytes = buf_group_limit(&dp->buf, &port->group[index]);
+        const struct buf_group *g = &port->group[index];
+
+        ev.held_bytes = buf_group_held(g);
+        ev.limit_bytes = buf_group_limit(&dp->buf[g->conf.pool], g);
     }
     ring_put(dp->events, &ev);
 }

@@ -158,7 +158,10 @@ void dp_stall_reset(struct dp *);
 const struct dp_port_counters *dp_port_counters(const struct dp_port *);
 const struct pfc *dp_port_pfc(const struct dp_port *);
 const struct buf_group *dp_port_group(const struct dp_port *, int pg);
+/* The default pool of the memory; one of all; and the headroom in use. */
 const struct buf_pool *dp_buf_pool(const struct dp *);
+const struct buf_pool *dp_buf_pool_at(const struct dp *, unsigned i);
+const struct buf_hdrm *dp_buf_hdrm(const struct dp *);
 
 /* dp (or through dp_post): the MAC table. */
 struct mactab *dp_mactab(struct dp *);

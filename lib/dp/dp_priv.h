@@ -75,9 +75,11 @@ struct dp {
     struct dp_set forget;   /* adopting: ports whose hosts are unknown now */
     struct dp_set asserted; /* ports that pause their peer */
     struct dp_set blocked;  /* ports to be polled for POLLOUT */
-    struct buf_pool buf;    /* the shared memory */
-    struct pkt_pool *pool;  /* the frame buffers */
-    struct mactab *mactab;  /* who lives where */
+    struct buf_pool buf[DP_MAX_POOLS];     /* the memory that groups share; the
+                                              first is the default one */
+    struct buf_hdrm hdrm;                  /* the headroom that is in use */
+    struct pkt_pool *pool;                 /* the frame buffers */
+    struct mactab *mactab;                 /* who lives where */
     const struct dp_plan *plan;            /* adopted; null: none yet */
     struct dp_plan *pending;               /* published; release, pairs with
                                               the acquire of dp_adopt */
@@ -197,6 +199,13 @@ dp_note_group(struct dp *dp, struct dp_port *port, int pg)
         dp_group_changed(dp, port, pg);
 }
 
+/* The pool that a group shares. */
+static inline struct buf_pool *
+dp_group_pool(struct dp *dp, const struct buf_group *g)
+{
+    return &dp->buf[g->conf.pool];
+}
+
 /* Gives a frame, or a copy of one, back; with the last the charge goes.
  * n_free: buffers that are free without it. */
 static inline void
@@ -206,9 +215,10 @@ dp_release(struct dp *dp, struct pkt *p, uint32_t n_free)
 
     if (o->n_refs == 1 && o->in_port != PKT_NO_PORT) {
         struct dp_port *in = dp->port[o->in_port];
+        struct buf_group *g = &in->group[o->pg];
 
         /* The buffer is about to be free, and counts as such. */
-        buf_release(&dp->buf, &in->group[o->pg], o->charge_bytes, n_free + 1);
+        buf_release(dp_group_pool(dp, g), g, o->charge_bytes, n_free + 1);
         if (dp_unlikely(in->xoff)) /* a release never makes XOFF */
             dp_note_group(dp, in, o->pg);
     }

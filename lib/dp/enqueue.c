@@ -7,16 +7,25 @@
  */
 #include "dp/dp_priv.h"
 
-static __attribute__((noinline)) void
-refuse(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
+/* A queue with a dynamic limit comes here with every frame, others only with
+ * those that cannot be taken.  Drops the frame unless it fits. */
+static __attribute__((noinline)) bool
+fits(struct dp *dp, struct dp_port *out, int q, struct pkt *p, uint32_t len)
 {
+    const struct dp_queue *queue = &out->queue[q];
     enum dp_drop reason = DP_DROP_QUEUE_LIMIT;
 
     if (pkt_tx_len(p) > out->max_frame_bytes)
         reason = DP_DROP_OVERSIZE;
     else if (!out->netdev)
         reason = DP_DROP_PORT_DOWN;
+    else if (!queue->limit &&
+             queue->bytes + len <=
+                 buf_dynamic_limit(queue->alpha,
+                                   buf_pool_free(&dp->buf[queue->pool])))
+        return true;
     dp_drop_queue(dp, out, q, reason, p);
+    return false;
 }
 
 static inline __attribute__((always_inline)) void
@@ -31,10 +40,9 @@ enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
         dp_act(out, p, tag);
     len = dp_wire_len(p);
     if (dp_unlikely(queue->bytes + len > queue->limit ||
-                    pkt_tx_len(p) > out->max_frame_bytes || !out->netdev)) {
-        refuse(dp, out, q, p);
+                    pkt_tx_len(p) > out->max_frame_bytes || !out->netdev) &&
+        !fits(dp, out, q, p, len))
         return;
-    }
     p->next = NULL;
     if (queue->head) {
         queue->tail->next = p;

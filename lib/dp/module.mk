@@ -29,6 +29,7 @@ dp_tests = \
 	tests/unit/test_dp_forward \
 	tests/unit/test_dp_pfc \
 	tests/unit/test_dp_plan \
+	tests/unit/test_dp_pools \
 	tests/unit/test_dp_stall \
 	tests/unit/test_dp_tx \
 	tests/unit/test_dp_vlan
@@ -49,6 +50,8 @@ tests_unit_test_dp_pfc_SOURCES = tests/unit/test_dp_pfc.c $(dp_rig)
 tests_unit_test_dp_pfc_LDADD = $(dp_test_libs)
 tests_unit_test_dp_plan_SOURCES = tests/unit/test_dp_plan.c $(dp_rig)
 tests_unit_test_dp_plan_LDADD = $(dp_test_libs)
+tests_unit_test_dp_pools_SOURCES = tests/unit/test_dp_pools.c $(dp_rig)
+tests_unit_test_dp_pools_LDADD = $(dp_test_libs)
 tests_unit_test_dp_stall_SOURCES = tests/unit/test_dp_stall.c $(dp_rig)
 tests_unit_test_dp_stall_LDADD = $(dp_test_libs)
 tests_unit_test_dp_tx_SOURCES = tests/unit/test_dp_tx.c $(dp_rig)

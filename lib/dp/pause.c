@@ -156,7 +156,9 @@ dp_pause_update(struct dp *dp)
         for (unsigned m = port->xoff; m; m &= m - 1) {
             int pg = __builtin_ctz(m);
 
-            buf_group_update(&dp->buf, &port->group[pg], free_buffers);
+            struct buf_group *g = &port->group[pg];
+
+            buf_group_update(dp_group_pool(dp, g), g, free_buffers);
             dp_note_group(dp, port, pg);
         }
     }

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #define DP_MAX_PORTS 256 /* slots of a bridge */
+#define DP_MAX_POOLS 8   /* buffer pools of a bridge, the default one too */
 #define N_PG         8
 
 struct dp_port; /* run-time state of a port: dp.h */
@@ -34,6 +35,9 @@ enum dp_vlan_mode {
 struct dp_plan_queue {
     uint64_t max_rate_bps; /* 0: not limited */
     uint64_t limit_bytes;  /* lossy queue: tail drop above; lossless: unused */
+    int8_t alpha;          /* lossy queue: 2^alpha x what is free of the pool
+                              in place of limit_bytes, or BUF_ALPHA_NONE */
+    uint8_t pool;          /* of which that is */
     bool lossless;         /* no limit: the ingress side bounds it */
 };
 
@@ -61,12 +65,15 @@ struct dp_plan_port {
 };
 
 struct dp_plan {
-    uint64_t generation;    /* grows with every publish */
-    uint64_t shared_bytes;  /* pool left of reserves and headrooms */
-    uint32_t low_buffers;   /* see buf.h */
-    uint64_t mac_ageing_ns; /* 0: never */
-    bool forward_reserved;  /* 01-80-C2-00-00-0x too, -01 never */
-    uint16_t n_slots;       /* entries of ports[] in use or not */
+    uint64_t generation;   /* grows with every publish */
+    uint64_t shared_bytes; /* default pool: left of reserves, headrooms and
+                              the other pools */
+    uint64_t pool_bytes[DP_MAX_POOLS]; /* the other pools; [0] is not used */
+    uint64_t hdrm_pool_bytes; /* headroom that groups share; 0: each its own */
+    uint32_t low_buffers;     /* see buf.h */
+    uint64_t mac_ageing_ns;   /* 0: never */
+    bool forward_reserved;    /* 01-80-C2-00-00-0x too, -01 never */
+    uint16_t n_slots;         /* entries of ports[] in use or not */
     struct dp_plan_port *ports[DP_MAX_PORTS]; /* by slot; null: free */
 };
 

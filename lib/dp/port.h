@@ -21,10 +21,12 @@ struct dp_queue {
     struct pkt *head;  /* first to leave; null: empty */
     struct pkt *tail;  /* last; means something unless empty */
     uint64_t bytes;    /* wire octets queued */
-    uint64_t limit;    /* most octets; UINT64_MAX: lossless */
+    uint64_t limit;    /* most octets; UINT64_MAX: lossless; 0: dynamic */
     uint64_t peak;     /* most octets ever queued */
     uint32_t frames;   /* queued */
     uint32_t head_len; /* wire length of the head, unless empty */
+    int8_t alpha;      /* dynamic limit: 2^alpha x free, else none */
+    uint8_t pool;      /* of which pool */
 } __attribute__((aligned(64)));
 
 /* The order of members follows who reads them together.  What comes of the

@@ -64,14 +64,24 @@ buf_group_set(struct buf_pool *pool, struct buf_group *g,
     buf_group_update(pool, g, UINT32_MAX);
 }
 
+void
+buf_group_move(struct buf_pool *from, struct buf_pool *to, struct buf_group *g)
+{
+    assert(from->shared_used >= g->shared_used);
+    counter_set(&from->shared_used, from->shared_used - g->shared_used);
+    counter_add(&to->shared_used, g->shared_used);
+    if (to->shared_used > to->shared_peak)
+        counter_set(&to->shared_peak, to->shared_used);
+}
+
 static bool
 headroom_fits(const struct buf_pool *pool, const struct buf_group *g,
               uint64_t bytes)
 {
     if (g->headroom_used + bytes > g->conf.headroom_bytes)
         return false;
-    return pool->hdrm_pool_bytes == 0 ||
-           pool->hdrm_pool_used + bytes <= pool->hdrm_pool_bytes;
+    return !pool->hdrm || pool->hdrm->bytes == 0 ||
+           pool->hdrm->used + bytes <= pool->hdrm->bytes;
 }
 
 static void
@@ -87,7 +97,11 @@ static void
 charge_headroom(struct buf_pool *pool, struct buf_group *g, uint64_t bytes)
 {
     counter_add(&g->headroom_used, bytes);
-    counter_add(&pool->hdrm_pool_used, bytes);
+    if (pool->hdrm) {
+        counter_add(&pool->hdrm->used, bytes);
+        if (pool->hdrm->used > pool->hdrm->peak)
+            counter_set(&pool->hdrm->peak, pool->hdrm->used);
+    }
     if (g->headroom_used > g->headroom_peak)
         counter_set(&g->headroom_peak, g->headroom_used);
 }
@@ -128,10 +142,13 @@ buf_release_slow(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
 
     assert(g->n_held > 0);
     assert(g->reserved_used >= reserved);
-    assert(pool->hdrm_pool_used >= headroom && pool->shared_used >= shared);
+    assert(pool->shared_used >= shared);
     counter_add(&g->n_held, (uint64_t) -1);
     counter_set(&g->headroom_used, g->headroom_used - headroom);
-    counter_set(&pool->hdrm_pool_used, pool->hdrm_pool_used - headroom);
+    if (headroom > 0 && pool->hdrm) {
+        assert(pool->hdrm->used >= headroom);
+        counter_set(&pool->hdrm->used, pool->hdrm->used - headroom);
+    }
     counter_set(&g->shared_used, g->shared_used - shared);
     counter_set(&pool->shared_used, pool->shared_used - shared);
     counter_set(&g->reserved_used, g->reserved_used - reserved);

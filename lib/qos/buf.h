@@ -16,17 +16,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One memory per bridge: what is left of it after reserves and headrooms. */
+/* The headroom of a bridge.  Groups that share it draw from one pool that may
+ * be smaller than the sum of what each of them may use. */
+struct buf_hdrm {
+    uint64_t bytes; /* size of the shared pool; 0: each group has its own */
+    counter_t used; /* headroom in use, all groups together */
+    counter_t peak; /* most that was ever in use */
+};
+
+/* A pool that groups share, out of the one memory of a bridge: the default one
+ * is what is left of it after reserves, headrooms and the other pools. */
 struct buf_pool {
-    uint64_t shared_bytes;    /* size of the shared part; configuration */
-    counter_t shared_used;    /* bytes charged to it */
-    counter_t shared_peak;    /* most that was ever charged */
-    uint64_t hdrm_pool_bytes; /* size of a shared headroom pool; 0: none */
-    counter_t hdrm_pool_used; /* headroom in use, all groups together */
+    uint64_t shared_bytes; /* its size; configuration */
+    counter_t shared_used; /* bytes charged to it */
+    counter_t shared_peak; /* most that was ever charged */
+    struct buf_hdrm *hdrm; /* the bridge's; null: none is kept */
     /* Frame buffers are a second resource beside bytes: small frames use up
      * buffers before they use up bytes. */
     uint32_t low_buffers; /* at or below so many free: see buf_admit */
-};
+} __attribute__((aligned(64)));
 
 struct buf_group_conf {
     uint64_t reserved_bytes;   /* the group's own */
@@ -38,8 +46,11 @@ struct buf_group_conf {
                                   0: only xon_bytes counts */
     uint64_t headroom_bytes;   /* what may still arrive after XOFF */
     bool lossless;             /* sends XOFF, has headroom */
+    uint8_t pool;              /* which of its pools it shares: the caller's */
 };
 #define BUF_ALPHA_NONE INT8_MIN
+#define BUF_ALPHA_MIN  (-7)
+#define BUF_ALPHA_MAX  3
 
 enum buf_verdict {
     BUF_OK,                /* charged */
@@ -60,19 +71,29 @@ struct buf_group {
     bool xoff;                /* state: the peer is to be paused */
 };
 
+/* 2^alpha of so many free bytes. */
+static inline uint64_t
+buf_dynamic_limit(int alpha, uint64_t free_bytes)
+{
+    /* One shift each way, and no branch on the sign. */
+    return free_bytes << BUF_ALPHA_MAX >> (BUF_ALPHA_MAX - alpha);
+}
+
+static inline uint64_t
+buf_pool_free(const struct buf_pool *pool)
+{
+    uint64_t used = counter_get(&pool->shared_used);
+
+    return pool->shared_bytes > used ? pool->shared_bytes - used : 0;
+}
+
 /* The limit of shared usage that holds at this moment. */
 static inline uint64_t
 buf_group_limit(const struct buf_pool *pool, const struct buf_group *g)
 {
-    int alpha = g->conf.alpha;
-    uint64_t free;
-
-    if (__builtin_expect(alpha == BUF_ALPHA_NONE, 1))
+    if (g->conf.alpha == BUF_ALPHA_NONE)
         return g->conf.limit_bytes;
-    free = pool->shared_bytes > pool->shared_used
-               ? pool->shared_bytes - pool->shared_used
-               : 0;
-    return alpha >= 0 ? free << alpha : free >> -alpha;
+    return buf_dynamic_limit(g->conf.alpha, buf_pool_free(pool));
 }
 
 static inline uint64_t
@@ -112,7 +133,7 @@ buf_admit(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
           uint32_t free_buffers)
 {
     uint64_t reserved = g->reserved_used, shared = g->shared_used + bytes;
-    uint64_t total;
+    uint64_t total, limit = g->conf.limit_bytes;
 
     if (__builtin_expect(free_buffers <= pool->low_buffers, 0))
         return buf_admit_slow(pool, g, bytes, free_buffers);
@@ -122,8 +143,11 @@ buf_admit(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
         return BUF_OK;
     }
     total = pool->shared_used + bytes;
-    if (reserved < g->conf.reserved_bytes || g->conf.alpha != BUF_ALPHA_NONE ||
-        shared >= g->conf.limit_bytes || total > pool->shared_bytes)
+    if (g->conf.alpha != BUF_ALPHA_NONE)
+        /* What it will be with this frame; wraps only if that is refused. */
+        limit = buf_dynamic_limit(g->conf.alpha, pool->shared_bytes - total);
+    if (reserved < g->conf.reserved_bytes || shared >= limit ||
+        total > pool->shared_bytes)
         return buf_admit_slow(pool, g, bytes, free_buffers);
     counter_set(&g->shared_used, shared);
     counter_set(&pool->shared_used, total);
@@ -159,6 +183,12 @@ buf_release(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
  * where it is; new limits apply to the next frame; re-evaluates XOFF. */
 void buf_group_set(struct buf_pool *, struct buf_group *,
                    const struct buf_group_conf *);
+
+/* The group shares another pool from now on: what it holds of the first is
+ * charged to the second, which may come to hold more than its size.  Nothing
+ * is lost; the limit of the second applies to the next frame. */
+void buf_group_move(struct buf_pool *from, struct buf_pool *to,
+                    struct buf_group *);
 
 /* Re-evaluates xoff without a frame (limits or the shared pool changed).
  * Returns the state.  A group that holds nothing is never in XOFF. */

@@ -40,6 +40,7 @@ default_port(struct dp_plan_port *pp, uint32_t i)
     for (uint8_t p = 0; p < 8; p++) {
         pp->sched.weight[p] = weights[p];
         pp->queue[p].limit_bytes = UINT64_C(1) << 30;
+        pp->queue[p].alpha = BUF_ALPHA_NONE;
         pp->pg[p] = (struct buf_group_conf){
             .limit_bytes = UINT64_C(1) << 30,
             .alpha = BUF_ALPHA_NONE,

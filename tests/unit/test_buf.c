@@ -10,10 +10,12 @@
 
 #define MANY UINT32_MAX /* free buffers, when they do not matter */
 
+static struct buf_hdrm hdrm; /* of the pool of a test */
+
 static struct buf_pool
 make_pool(uint64_t shared_bytes)
 {
-    return (struct buf_pool){.shared_bytes = shared_bytes};
+    return (struct buf_pool){.shared_bytes = shared_bytes, .hdrm = &hdrm};
 }
 
 static struct buf_group
@@ -62,7 +64,7 @@ Test(buf, s5_charges_reserved_then_shared_then_headroom)
         expect_used(&g, 1500, 2500, i * 1000);
     }
     cr_assert_eq(pool.shared_used, 2500);
-    cr_assert_eq(pool.hdrm_pool_used, 3000);
+    cr_assert_eq(pool.hdrm->used, 3000);
     cr_assert_eq(g.n_held, 7);
     cr_assert_eq(g.peak, 7000);
     cr_assert_eq(g.headroom_peak, 3000);
@@ -86,7 +88,7 @@ Test(buf, s5_release_goes_backwards)
     expect_used(&g, 0, 0, 0);
     cr_assert_eq(pool.shared_used, 0);
     cr_assert_eq(pool.shared_peak, 2000);
-    cr_assert_eq(pool.hdrm_pool_used, 0);
+    cr_assert_eq(pool.hdrm->used, 0);
 }
 
 Test(buf, s5_headroom_full_is_a_violation_and_charges_nothing)
@@ -222,16 +224,36 @@ Test(buf, s5_shared_headroom_pool)
     struct buf_pool pool = make_pool(1000);
     struct buf_group a = make_group(true, 0, 100, 0, 1000), b = a;
 
-    pool.hdrm_pool_bytes = 1500;
+    pool.hdrm->bytes = 1500;
     cr_assert_eq(buf_admit(&pool, &a, 100, MANY), BUF_OK);
     cr_assert_eq(buf_admit(&pool, &b, 100, MANY), BUF_OK);
     cr_assert_eq(buf_admit(&pool, &a, 1000, MANY), BUF_OK);
     cr_assert_eq(buf_admit(&pool, &a, 1, MANY), BUF_HEADROOM_EXCEEDED);
     cr_assert_eq(buf_admit(&pool, &b, 501, MANY), BUF_HEADROOM_EXCEEDED);
     cr_assert_eq(buf_admit(&pool, &b, 500, MANY), BUF_OK);
-    cr_assert_eq(pool.hdrm_pool_used, 1500);
+    cr_assert_eq(pool.hdrm->used, 1500);
     buf_release(&pool, &a, 1000, MANY);
-    cr_assert_eq(pool.hdrm_pool_used, 500);
+    cr_assert_eq(pool.hdrm->used, 500);
+}
+
+Test(buf, s5_group_takes_its_charge_to_another_pool)
+{
+    struct buf_pool from = make_pool(10000), to = make_pool(1000);
+    struct buf_group g = make_group(true, 500, 9000, 0, 0), other = g;
+
+    cr_assert_eq(buf_admit(&from, &other, 600, MANY), BUF_OK);
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(buf_admit(&from, &g, 600, MANY), BUF_OK);
+    cr_assert_eq(from.shared_used, 100 + 1900);
+    buf_group_move(&from, &to, &g);
+    cr_assert_eq(from.shared_used, 100);
+    cr_assert_eq(to.shared_used, 1900);
+    cr_assert_eq(to.shared_peak, 1900);
+    cr_assert_eq(g.reserved_used, 500);
+    for (int i = 0; i < 4; i++)
+        buf_release(&to, &g, 600, MANY);
+    cr_assert_eq(to.shared_used, 0);
+    cr_assert_eq(buf_group_held(&g), 0);
 }
 
 Test(buf, s5_few_buffers_stop_lossy_and_pause_lossless)
@@ -291,7 +313,7 @@ Test(buf, s5_change_under_traffic_moves_no_charge)
     for (int i = 0; i < 7; i++)
         buf_release(&pool, &g, 1000, MANY);
     expect_used(&g, 0, 0, 0);
-    cr_assert_eq(pool.shared_used + pool.hdrm_pool_used, 0);
+    cr_assert_eq(pool.shared_used + pool.hdrm->used, 0);
 }
 
 /* --- against a model that is written as section 5 reads ---------------- */
@@ -350,7 +372,7 @@ model_admit(struct model *m, const struct buf_pool *pool, uint64_t *pool_used,
     bool shared_ok = m->shared < limit && *pool_used < pool->shared_bytes;
     bool hdrm_ok =
         c->lossless && m->headroom + rest <= c->headroom_bytes &&
-        (!pool->hdrm_pool_bytes || *hdrm_used + rest <= pool->hdrm_pool_bytes);
+        (!pool->hdrm->bytes || *hdrm_used + rest <= pool->hdrm->bytes);
 
     if (!c->lossless && few)
         return BUF_INGRESS_LIMIT;
@@ -414,7 +436,7 @@ compare(const struct world *w, int i, uint64_t seed)
     cr_assert(g->reserved_used == m->reserved && g->shared_used == m->shared &&
                   g->headroom_used == m->headroom && g->n_held == m->n &&
                   g->xoff == m->xoff && w->pool.shared_used == w->pool_used &&
-                  w->pool.hdrm_pool_used == w->hdrm_used,
+                  w->pool.hdrm->used == w->hdrm_used,
               "seed %lu: group %d differs from the model",
               (unsigned long) seed, i);
 }
@@ -468,7 +490,7 @@ Test(buf, s5_agrees_with_a_naive_model)
 
         w.pool = make_pool(rng_below(&w.rng, 40000));
         w.pool.low_buffers = 5;
-        w.pool.hdrm_pool_bytes = rng_below(&w.rng, 2) * 12000;
+        w.pool.hdrm->bytes = rng_below(&w.rng, 2) * 12000;
         for (int i = 0; i < N_GROUPS; i++)
             w.g[i].conf = random_conf(&w.rng);
         for (int k = 0; k < 2000; k++)
@@ -479,6 +501,6 @@ Test(buf, s5_agrees_with_a_naive_model)
             expect_used(&w.g[i], 0, 0, 0);
             cr_assert_not(w.g[i].xoff);
         }
-        cr_assert_eq(w.pool.shared_used + w.pool.hdrm_pool_used, 0);
+        cr_assert_eq(w.pool.shared_used + w.pool.hdrm->used, 0);
     }
 }

@@ -79,7 +79,7 @@ Test(dp_audit, notices_what_is_wrong)
     NOTICED(in->group[3].headroom_used);
     NOTICED(in->group[3].n_held);
     NOTICED(in->group[4].reserved_used);
-    NOTICED(rig.dp->buf.shared_used);
+    NOTICED(rig.dp->buf[0].shared_used);
     NOTICED(queue->frames);
     NOTICED(queue->bytes);
     NOTICED(queue->head_len);
