@@ -10,7 +10,9 @@ lib_qos_libqos_a_SOURCES = \
 	lib/qos/sched.c \
 	lib/qos/sched.h \
 	lib/qos/shaper.c \
-	lib/qos/shaper.h
+	lib/qos/shaper.h \
+	lib/qos/watchdog.c \
+	lib/qos/watchdog.h
 EXTRA_DIST += lib/qos/may_include
 
 # Every policy is tested by itself: its object, not the archive, so that a
@@ -20,7 +22,8 @@ qos_tests = \
 	tests/unit/test_headroom \
 	tests/unit/test_pfc \
 	tests/unit/test_sched \
-	tests/unit/test_shaper
+	tests/unit/test_shaper \
+	tests/unit/test_watchdog
 check_PROGRAMS += $(qos_tests)
 TESTS += $(qos_tests)
 qos_test_libs = lib/wire/libwire.a lib/base/libbase.a $(UNIT_LIBS)
@@ -35,3 +38,6 @@ tests_unit_test_sched_SOURCES = tests/unit/test_sched.c lib/qos/sched.c
 tests_unit_test_sched_LDADD = lib/base/libbase.a $(UNIT_LIBS) -lm
 tests_unit_test_shaper_SOURCES = tests/unit/test_shaper.c lib/qos/shaper.c
 tests_unit_test_shaper_LDADD = lib/base/libbase.a $(UNIT_LIBS) -lm
+tests_unit_test_watchdog_SOURCES = \
+	tests/unit/test_watchdog.c lib/qos/watchdog.c
+tests_unit_test_watchdog_LDADD = lib/base/libbase.a $(UNIT_LIBS)

@@ -63,8 +63,12 @@ rx_resume(struct pfc *pfc, int p, uint64_t end_ns)
     assert(end_ns >= pfc->since_ns[p]);
     pfc->paused &= (uint8_t) ~(1u << p);
     counter_add(&pfc->n.rx_paused_ns[p], ns);
-    if (ns > pfc->n.rx_longest_ns[p])
+    counter_set(&pfc->n.rx_last_ns[p], ns);
+    counter_set(&pfc->n.rx_last_at_ns[p], end_ns);
+    if (ns > pfc->n.rx_longest_ns[p]) {
         counter_set(&pfc->n.rx_longest_ns[p], ns);
+        counter_set(&pfc->n.rx_longest_at_ns[p], end_ns);
+    }
 }
 
 static void
@@ -89,6 +93,20 @@ pfc_set(struct pfc *pfc, const struct pfc_conf *conf, uint64_t now_ns)
     if (obeys_pause(conf) != was_pause)
         keep = 0;
     rx_resume_mask(pfc, (uint8_t) ~keep, now_ns);
+}
+
+void
+pfc_ignore(struct pfc *pfc, uint8_t prios, uint64_t now_ns)
+{
+    pfc_rx_expire(pfc, now_ns);
+    pfc->ignored = prios;
+    rx_resume_mask(pfc, prios, now_ns);
+}
+
+void
+pfc_force(struct pfc *pfc, uint8_t prios)
+{
+    pfc->forced = prios;
 }
 
 static void
@@ -123,7 +141,7 @@ rx_pfc_frame(struct pfc *pfc, const struct macctl *m, uint64_t now_ns)
         counter_add(&pfc->n.rx_pfc[p], 1);
         if (m->time[p] > 0)
             counter_add(&pfc->n.rx_xoff[p], 1);
-        rx_pause(pfc, obey, p, m->time[p], now_ns);
+        rx_pause(pfc, obey & (uint8_t) ~pfc->ignored, p, m->time[p], now_ns);
     }
 }
 
@@ -181,12 +199,18 @@ refresh_due(const struct pfc *pfc, uint64_t now_ns)
     return pfc->resend || now_ns >= pfc->sent_ns + pfc->refresh_ns;
 }
 
+static uint8_t
+wanted(const struct pfc *pfc, uint8_t xoff)
+{
+    return (xoff & pfc->conf.enabled) | pfc->forced;
+}
+
 /* What the peer holds against us in the mode that we have left goes first:
  * it must not outlive the change. */
 static enum due
 what_is_due(const struct pfc *pfc, uint8_t xoff, uint64_t now_ns)
 {
-    uint8_t want = xoff & pfc->conf.enabled;
+    uint8_t want = wanted(pfc, xoff);
     bool want_pause = xoff && pfc->conf.pause_tx && pfc->conf.enabled == 0;
 
     if (pfc->pause_asserted && !want_pause)
@@ -204,7 +228,7 @@ bool
 pfc_tx_poll_slow(const struct pfc *pfc, uint8_t xoff, uint64_t now_ns,
                  const uint8_t src[6], uint8_t frame[MACCTL_LEN])
 {
-    uint8_t want = xoff & pfc->conf.enabled;
+    uint8_t want = wanted(pfc, xoff);
     uint16_t time[N_PRIO];
 
     switch (what_is_due(pfc, xoff, now_ns)) {
@@ -226,6 +250,20 @@ pfc_tx_poll_slow(const struct pfc *pfc, uint8_t xoff, uint64_t now_ns,
 }
 
 static void
+tx_ended(struct pfc *pfc, int p, uint64_t now_ns)
+{
+    uint64_t ns = now_ns - pfc->asserted_ns[p];
+
+    counter_add(&pfc->n.tx_paused_ns[p], ns);
+    counter_set(&pfc->n.tx_last_ns[p], ns);
+    counter_set(&pfc->n.tx_last_at_ns[p], now_ns);
+    if (ns > pfc->n.tx_longest_ns[p]) {
+        counter_set(&pfc->n.tx_longest_ns[p], ns);
+        counter_set(&pfc->n.tx_longest_at_ns[p], now_ns);
+    }
+}
+
+static void
 tx_done_pfc(struct pfc *pfc, uint8_t want, uint64_t now_ns)
 {
     uint8_t said = want | pfc->asserted;
@@ -243,7 +281,7 @@ tx_done_pfc(struct pfc *pfc, uint8_t want, uint64_t now_ns)
             counter_add(&pfc->n.tx_pauses[p], 1);
             pfc->asserted_ns[p] = now_ns;
         } else if (was && !is) {
-            counter_add(&pfc->n.tx_paused_ns[p], now_ns - pfc->asserted_ns[p]);
+            tx_ended(pfc, p, now_ns);
         }
     }
     pfc->asserted = want;
@@ -254,7 +292,7 @@ pfc_tx_done(struct pfc *pfc, uint8_t xoff, uint64_t now_ns)
 {
     switch (what_is_due(pfc, xoff, now_ns)) {
     case DUE_PFC:
-        tx_done_pfc(pfc, xoff & pfc->conf.enabled, now_ns);
+        tx_done_pfc(pfc, wanted(pfc, xoff), now_ns);
         break;
     case DUE_PAUSE:
         counter_add(&pfc->n.tx_pause, 1);
@@ -276,7 +314,7 @@ pfc_tx_deadline(const struct pfc *pfc)
 {
     if (!pfc->asserted && !pfc->pause_asserted)
         return CLOCK_NEVER;
-    if (pfc->resend || pfc->asserted & ~pfc->conf.enabled)
+    if (pfc->resend || pfc->asserted & ~(pfc->conf.enabled | pfc->forced))
         return pfc->sent_ns;
     return pfc->sent_ns + pfc->refresh_ns;
 }

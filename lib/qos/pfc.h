@@ -27,35 +27,44 @@ struct pfc_conf {
 };
 
 struct pfc_counters {
-    counter_t rx_pfc[N_PRIO];        /* PFC frames received with e[p] = 1 */
-    counter_t tx_pfc[N_PRIO];        /* PFC frames sent with e[p] = 1 */
-    counter_t rx_xoff[N_PRIO];       /* of rx_pfc: with time > 0 */
-    counter_t tx_xoff[N_PRIO];       /* of tx_pfc: with time > 0 */
-    counter_t rx_pauses[N_PRIO];     /* running -> paused transitions */
-    counter_t tx_pauses[N_PRIO];     /* XON -> XOFF transitions of ours */
-    counter_t rx_paused_ns[N_PRIO];  /* finished pauses received, total; one
-                                        that ran out counts to its end, not
-                                        to when that was noticed */
-    counter_t tx_paused_ns[N_PRIO];  /* finished pauses sent, total */
-    counter_t rx_longest_ns[N_PRIO]; /* longest finished pause received */
-    counter_t rx_frames;             /* PFC frames received, each once */
-    counter_t tx_frames;             /* PFC frames sent, each once */
-    counter_t rx_pause;              /* PAUSE frames received */
-    counter_t tx_pause;              /* PAUSE frames sent */
-    counter_t rx_not_enabled;        /* PFC frames with e[p]=1 for a p not
-                                        honoured: counted, without effect */
-    counter_t rx_malformed;          /* malformed MAC control */
-    counter_t rx_unsupported;        /* MAC control of other opcodes */
+    counter_t rx_pfc[N_PRIO];           /* PFC frames received with e[p] = 1 */
+    counter_t tx_pfc[N_PRIO];           /* PFC frames sent with e[p] = 1 */
+    counter_t rx_xoff[N_PRIO];          /* of rx_pfc: with time > 0 */
+    counter_t tx_xoff[N_PRIO];          /* of tx_pfc: with time > 0 */
+    counter_t rx_pauses[N_PRIO];        /* running -> paused transitions */
+    counter_t tx_pauses[N_PRIO];        /* XON -> XOFF transitions of ours */
+    counter_t rx_paused_ns[N_PRIO];     /* finished pauses received, total; one
+                                           that ran out counts to its end, not
+                                           to when that was noticed */
+    counter_t tx_paused_ns[N_PRIO];     /* finished pauses sent, total */
+    counter_t rx_longest_ns[N_PRIO];    /* longest finished pause received */
+    counter_t rx_longest_at_ns[N_PRIO]; /* when that one ended */
+    counter_t rx_last_ns[N_PRIO];       /* latest finished pause received */
+    counter_t rx_last_at_ns[N_PRIO];    /* when it ended */
+    counter_t tx_longest_ns[N_PRIO];    /* the same of pauses sent */
+    counter_t tx_longest_at_ns[N_PRIO];
+    counter_t tx_last_ns[N_PRIO];
+    counter_t tx_last_at_ns[N_PRIO];
+    counter_t rx_frames;      /* PFC frames received, each once */
+    counter_t tx_frames;      /* PFC frames sent, each once */
+    counter_t rx_pause;       /* PAUSE frames received */
+    counter_t tx_pause;       /* PAUSE frames sent */
+    counter_t rx_not_enabled; /* PFC frames with e[p]=1 for a p not
+                                 honoured: counted, without effect */
+    counter_t rx_malformed;   /* malformed MAC control */
+    counter_t rx_unsupported; /* MAC control of other opcodes */
 };
 
 struct pfc {
     struct pfc_conf conf; /* as configured; changed by pfc_set */
     /* Received: */
     uint8_t paused;            /* bit p: p is paused by the peer */
+    uint8_t ignored;           /* bit p: PFC for p is counted, not obeyed */
     uint64_t until_ns[N_PRIO]; /* until when, while paused */
     uint64_t since_ns[N_PRIO]; /* since when, while paused */
     /* Sent: */
     uint8_t asserted;             /* bit p: the peer was told to stop p */
+    uint8_t forced;               /* bit p: it is told to, whatever for */
     bool pause_asserted;          /* the same for 802.3x PAUSE */
     bool resend;                  /* quantum changed: refresh at once */
     uint64_t refresh_ns;          /* from one frame with XOFF to the next */
@@ -71,6 +80,13 @@ void pfc_init(struct pfc *, const struct pfc_conf *);
  * is sent no more.  When the rate or the pause time changes, what is asserted
  * is sent again at once; pauses received keep the end that they had. */
 void pfc_set(struct pfc *, const struct pfc_conf *, uint64_t now_ns);
+
+/* From now on PFC for these priorities is ignored, beside being counted; what
+ * is paused of them resumes.  Others are obeyed again from the next frame. */
+void pfc_ignore(struct pfc *, uint8_t prios, uint64_t now_ns);
+/* From now on the peer is told to stop these priorities, enabled or not, and
+ * whatever pfc_tx_poll() is told. */
+void pfc_force(struct pfc *, uint8_t prios);
 
 /* A MAC control frame arrived.  Counts it, and changes `paused`. */
 void pfc_rx(struct pfc *, const struct macctl *, uint64_t now_ns);
@@ -105,7 +121,7 @@ static inline bool
 pfc_tx_poll(const struct pfc *pfc, uint8_t xoff, uint64_t now_ns,
             const uint8_t src[6], uint8_t frame[MACCTL_LEN])
 {
-    if (!(xoff | pfc->asserted | pfc->pause_asserted))
+    if (!(xoff | pfc->asserted | pfc->pause_asserted | pfc->forced))
         return false;
     return pfc_tx_poll_slow(pfc, xoff, now_ns, src, frame);
 }

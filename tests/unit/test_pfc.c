@@ -459,3 +459,66 @@ Test(pfc, s3_a_listening_peer_never_runs_out_of_pause)
                                                  : next_change;
     }
 }
+
+/* --- watchdog, drills, durations ----------------------------------------- */
+
+Test(pfc, section_9_what_is_ignored_is_counted_and_resumes)
+{
+    struct pfc pfc = make_pfc(0x18, 0x18);
+
+    receive(&pfc, 0x18, 65535, 1000);
+    cr_assert_eq(pfc.paused, 0x18);
+    pfc_ignore(&pfc, 0x08, 2000);
+    cr_assert_eq(pfc.paused, 0x10);
+    cr_assert_eq(pfc.n.rx_paused_ns[3], 1000);
+    receive(&pfc, 0x18, 65535, 3000);
+    cr_assert_eq(pfc.paused, 0x10);
+    cr_assert_eq(pfc.n.rx_xoff[3], 2);
+    cr_assert_eq(pfc.n.rx_not_enabled, 0, "it is enabled");
+    pfc_ignore(&pfc, 0, 4000);
+    cr_assert_eq(pfc.paused, 0x10, "obeyed from the next frame on");
+    receive(&pfc, 0x08, 65535, 5000);
+    cr_assert_eq(pfc.paused, 0x18);
+}
+
+Test(pfc, section_3_a_forced_xoff_is_sent_repeated_and_let_go)
+{
+    struct pfc pfc = make_pfc(0, 0);
+    struct macctl m;
+
+    pfc_force(&pfc, 0x20);
+    cr_assert(send_due(&pfc, 0, 1000, &m));
+    cr_assert_eq(m.enable, 0x20);
+    cr_assert_eq(m.time[5], 65535);
+    cr_assert(!send_due(&pfc, 0, 1000 + LONGEST / 2 - 1, &m));
+    cr_assert_eq(pfc_tx_deadline(&pfc), 1000 + LONGEST / 2);
+    cr_assert(send_due(&pfc, 0, 1000 + LONGEST / 2, &m));
+    pfc_force(&pfc, 0);
+    cr_assert(send_due(&pfc, 0, 2000 + LONGEST / 2, &m));
+    cr_assert_eq(m.enable, 0x20);
+    cr_assert_eq(m.time[5], 0);
+    cr_assert(!send_due(&pfc, 0, 3 * LONGEST, &m));
+}
+
+Test(pfc, section_10_longest_and_latest_pause_with_their_times)
+{
+    struct pfc pfc = make_pfc(0x08, 0x08);
+    struct macctl m;
+
+    receive(&pfc, 0x08, 65535, 1000);
+    receive(&pfc, 0x08, 0, 9000);
+    receive(&pfc, 0x08, 65535, 20000);
+    receive(&pfc, 0x08, 0, 21000);
+    cr_assert_eq(pfc.n.rx_longest_ns[3], 8000);
+    cr_assert_eq(pfc.n.rx_longest_at_ns[3], 9000);
+    cr_assert_eq(pfc.n.rx_last_ns[3], 1000);
+    cr_assert_eq(pfc.n.rx_last_at_ns[3], 21000);
+    send_due(&pfc, 0x08, 30000, &m);
+    send_due(&pfc, 0, 37000, &m);
+    send_due(&pfc, 0x08, 40000, &m);
+    send_due(&pfc, 0, 42000, &m);
+    cr_assert_eq(pfc.n.tx_longest_ns[3], 7000);
+    cr_assert_eq(pfc.n.tx_longest_at_ns[3], 37000);
+    cr_assert_eq(pfc.n.tx_last_ns[3], 2000);
+    cr_assert_eq(pfc.n.tx_last_at_ns[3], 42000);
+}
