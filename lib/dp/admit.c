@@ -14,10 +14,34 @@ refuse(struct dp *dp, struct dp_port *in, struct pkt *p, enum buf_verdict v)
                               : DP_DROP_INGRESS_LIMIT;
 
     counter_add(&in->n.pg_drops[p->pg], 1);
-    in->pg_drop_bytes[p->pg] += p->len;
-    if (reason == DP_DROP_HEADROOM_EXCEEDED)
+    counter_add(&in->n.pg_drop_bytes[p->pg], p->len);
+    if (reason == DP_DROP_HEADROOM_EXCEEDED) {
+        counter_add(&in->n.pg_violations[p->pg], 1);
         dp_violation(dp, in, p->prio, reason);
+    }
     dp_drop(dp, in, reason, p); /* in_port is not set: nothing charged */
+}
+
+/* A frame of a priority that the peer was told to pause.  Some are under way
+ * when it is told; the headroom rule says how many octets that can be. */
+static __attribute__((noinline)) void
+note_late(const struct dp *dp, struct dp_port *in, const struct pkt *p)
+{
+    const struct pfc *pfc = &in->pfc;
+    uint64_t told_ns = dp->now_ns - pfc->sent_ns;
+    uint64_t *run = &in->late_run[p->prio];
+
+    if (!(pfc->asserted >> p->prio & 1) && !pfc->pause_asserted)
+        return;
+    counter_add(&in->n.late_frames[p->prio], 1);
+    counter_add(&in->n.late_bytes[p->prio], p->len);
+    /* We were too late to repeat it: the peer had every right. */
+    if (told_ns > pfc->refresh_ns &&
+        told_ns > macctl_quanta_ns(pfc->conf.quanta, pfc->conf.rate_bps))
+        *run = 0;
+    *run += p->len;
+    if (*run > in->late_peak[p->prio])
+        counter_set(&in->late_peak[p->prio], *run);
 }
 
 /* What a group received is what it admitted and what it refused. */
@@ -30,7 +54,7 @@ show_received(struct dp_port *in)
         counter_set(&in->n.pg_rx_frames[g],
                     group->n_admitted + in->n.pg_drops[g]);
         counter_set(&in->n.pg_rx_bytes[g],
-                    group->admitted_bytes + in->pg_drop_bytes[g]);
+                    group->admitted_bytes + in->n.pg_drop_bytes[g]);
     }
 }
 
@@ -48,8 +72,10 @@ dp_admit(struct dp *dp, struct dp_port *in, struct dp_batch *b)
         enum buf_verdict v =
             buf_admit(dp_group_pool(dp, g), g, p->len, free_buffers);
 
-        if (dp_unlikely(g->xoff)) /* an admission never makes XON */
+        if (dp_unlikely(g->xoff)) { /* an admission never makes XON */
             dp_note_group(dp, in, p->pg);
+            note_late(dp, in, p);
+        }
         if (dp_unlikely(v != BUF_OK)) {
             refuse(dp, in, p, v);
             continue;

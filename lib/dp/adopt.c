@@ -59,7 +59,7 @@ retire(struct dp *dp, const struct dp_port *port)
     dp->retired.copies += port->n.copies;
     dp->retired.tx += port->n.tx_frames;
     for (int i = 0; i < DP_N_DROPS; i++)
-        dp->retired.drops += port->n.drops[i];
+        dp->retired.drops[i] += port->n.drops[i];
 }
 
 static void

@@ -15,9 +15,9 @@ dp_conserves(const struct dp *dp, struct dp_audit *out)
         .rx = dp->retired.rx,
         .copies = dp->retired.copies,
         .tx = dp->retired.tx,
-        .drops = dp->retired.drops,
     };
 
+    memcpy(a.drops_by, dp->retired.drops, sizeof(a.drops_by));
     for (int i = 0; i < DP_MAX_PORTS; i++) {
         const struct dp_port *port = dp->port[i];
 
@@ -28,8 +28,10 @@ dp_conserves(const struct dp *dp, struct dp_audit *out)
         a.tx += port->n.tx_frames;
         a.held += port->held;
         for (int r = 0; r < DP_N_DROPS; r++)
-            a.drops += port->n.drops[r];
+            a.drops_by[r] += port->n.drops[r];
     }
+    for (int r = 0; r < DP_N_DROPS; r++)
+        a.drops += a.drops_by[r];
     *out = a;
     return a.rx + a.copies == a.tx + a.held + a.drops;
 }

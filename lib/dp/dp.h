@@ -43,23 +43,43 @@ const char *dp_drop_name(enum dp_drop);
 
 /* Levels (held, q_frames, q_bytes) are those at the end of the last turn. */
 struct dp_port_counters {
-    counter_t rx_frames, rx_bytes; /* data frames received */
-    counter_t tx_frames, tx_bytes; /* data frames sent */
-    counter_t drops[DP_N_DROPS];   /* frames, by reason */
-    counter_t copies;              /* frames that this port's receptions were
-                                      multiplied by beyond one (floods):
-                                      rx + copies = tx + held + drops when
-                                      summed over the bridge */
-    counter_t held;                /* frames in this port's egress queues */
+    counter_t rx_frames, rx_bytes;    /* data frames received */
+    counter_t tx_frames, tx_bytes;    /* data frames sent */
+    counter_t drops[DP_N_DROPS];      /* frames, by reason */
+    counter_t drop_bytes[DP_N_DROPS]; /* and their octets: as received, or as
+                                         they would have been sent */
+    counter_t copies; /* frames that this port's receptions were
+                         multiplied by beyond one (floods):
+                         rx + copies = tx + held + drops when
+                         summed over the bridge */
+    counter_t held;   /* frames in this port's egress queues */
     counter_t pg_rx_frames[N_PG], pg_rx_bytes[N_PG]; /* received */
-    counter_t pg_drops[N_PG]; /* limit and headroom drops of the group */
+    counter_t pg_drops[N_PG];      /* limit and headroom drops of the group */
+    counter_t pg_drop_bytes[N_PG]; /* and their octets */
+    counter_t pg_violations[N_PG]; /* of pg_drops: at full headroom */
     counter_t q_tx_frames[N_QUEUE], q_tx_bytes[N_QUEUE]; /* sent */
     counter_t q_drops[N_QUEUE];                    /* dropped at the queue */
+    counter_t q_drop_bytes[N_QUEUE];               /* and their octets */
+    counter_t queue_drops[N_QUEUE][DP_N_DROPS];    /* q_drops by reason */
     counter_t q_frames[N_QUEUE], q_bytes[N_QUEUE]; /* queued now */
     counter_t q_peak[N_QUEUE];                     /* most bytes ever queued */
-    counter_t violations[N_PRIO]; /* lossless frames lost, by priority; what a
-                                     receive ring lost has none, and is in
-                                     the netdev's statistics */
+    counter_t violations[N_PRIO];  /* lossless frames lost, by priority; what a
+                                      receive ring lost has none, and is in
+                                      the netdev's statistics */
+    counter_t late_frames[N_PRIO]; /* received while the peer was told to
+                                      pause the priority: what was under way,
+                                      or a peer that does not obey */
+    counter_t late_bytes[N_PRIO];  /* and their octets */
+};
+
+/* High-water marks of a port since they last began anew; one set of them is
+ * kept, of which whoever wants more makes more (dp_port_peaks_restart). */
+struct dp_port_peaks {
+    uint64_t pg_bytes[N_PG];     /* held by a group */
+    uint64_t pg_headroom[N_PG];  /* of that: in its headroom */
+    uint64_t q_bytes[N_QUEUE];   /* queued */
+    uint64_t late_bytes[N_PRIO]; /* received in one pause of the peer that
+                                    was in force without a gap */
 };
 
 enum dp_event_type {
@@ -163,6 +183,15 @@ const struct buf_pool *dp_buf_pool(const struct dp *);
 const struct buf_pool *dp_buf_pool_at(const struct dp *, unsigned i);
 const struct buf_hdrm *dp_buf_hdrm(const struct dp *);
 
+/* Any thread: the marks. */
+void dp_port_peaks(const struct dp_port *, struct dp_port_peaks *out);
+/* dp (or through dp_post): the marks of a port begin anew, from what it holds
+ * now; so do the marks of the pools; and the record of the longest and the
+ * latest pauses of a port begins anew, without any. */
+void dp_port_peaks_restart(struct dp_port *);
+void dp_pool_peaks_restart(struct dp *);
+void dp_port_pauses_restart(struct dp_port *);
+
 /* dp (or through dp_post): the MAC table. */
 struct mactab *dp_mactab(struct dp *);
 
@@ -172,6 +201,7 @@ struct mactab *dp_mactab(struct dp *);
 struct dp_audit {
     uint64_t rx, copies, tx, held, drops; /* frames, whole bridge, ports that
                                              were removed included */
+    uint64_t drops_by[DP_N_DROPS];        /* drops, by reason */
     uint64_t charged_bytes, held_bytes;   /* groups against frames held */
     bool ok;                              /* everything adds up */
 };

@@ -56,7 +56,8 @@ struct dp_stall_hist {
 
 /* Frames of ports that were taken out, so that the sums stay whole. */
 struct dp_retired {
-    uint64_t rx, copies, tx, drops; /* frames, totals */
+    uint64_t rx, copies, tx;    /* frames, totals */
+    uint64_t drops[DP_N_DROPS]; /* by reason */
 };
 
 struct dp {
@@ -166,6 +167,8 @@ void dp_drop(struct dp *, struct dp_port *port, enum dp_drop, struct pkt *);
 /* The same for one that was for queue q of the port. */
 void dp_drop_queue(struct dp *, struct dp_port *, int q, enum dp_drop,
                    struct pkt *);
+/* A copy of p for the port could not be made. */
+void dp_drop_copy(struct dp_port *, const struct pkt *p);
 /* A lossless frame of that priority was lost. */
 void dp_violation(struct dp *, struct dp_port *, uint8_t prio, enum dp_drop);
 

@@ -73,8 +73,7 @@ enqueue_copy(struct dp *dp, struct dp_port *out, struct pkt *p,
         enqueue(dp, out, copy, tag);
         return;
     }
-    counter_add(&out->n.drops[DP_DROP_NO_CLONE], 1);
-    counter_add(&out->n.q_drops[out->prio_to_queue[p->prio]], 1);
+    dp_drop_copy(out, p);
     if (in->group[p->pg].conf.lossless)
         dp_violation(dp, out, p->prio, DP_DROP_NO_CLONE);
 }

@@ -12,6 +12,7 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/lookup.c \
 	lib/dp/parse.c \
 	lib/dp/pause.c \
+	lib/dp/peaks.c \
 	lib/dp/plan.c \
 	lib/dp/plan.h \
 	lib/dp/port.c \
@@ -25,6 +26,7 @@ EXTRA_DIST += lib/dp/may_include
 # The datapath is tested as a whole, between mem ports.
 dp_tests = \
 	tests/unit/test_dp_audit \
+	tests/unit/test_dp_counters \
 	tests/unit/test_dp_buffer \
 	tests/unit/test_dp_forward \
 	tests/unit/test_dp_pfc \
@@ -42,6 +44,8 @@ dp_libs = lib/dp/libdp.a lib/netdev/libnetdev.a lib/flow/libflow.a \
 dp_test_libs = $(dp_libs) $(LIBNL_LIBS) $(UNIT_LIBS)
 tests_unit_test_dp_audit_SOURCES = tests/unit/test_dp_audit.c $(dp_rig)
 tests_unit_test_dp_audit_LDADD = $(dp_test_libs)
+tests_unit_test_dp_counters_SOURCES = tests/unit/test_dp_counters.c $(dp_rig)
+tests_unit_test_dp_counters_LDADD = $(dp_test_libs)
 tests_unit_test_dp_buffer_SOURCES = tests/unit/test_dp_buffer.c $(dp_rig)
 tests_unit_test_dp_buffer_LDADD = $(dp_test_libs)
 tests_unit_test_dp_forward_SOURCES = tests/unit/test_dp_forward.c $(dp_rig)

@@ -64,6 +64,8 @@ dp_group_changed(struct dp *dp, struct dp_port *port, int pg)
     bool xoff = port->group[pg].xoff;
 
     port->xoff ^= (uint8_t) (1u << pg);
+    for (unsigned m = port->conf ? port->conf->pg_prios[pg] : 0; m; m &= m - 1)
+        port->late_run[__builtin_ctz(m)] = 0;
     dp_event(dp, port, xoff ? DP_EV_XOFF : DP_EV_XON, (uint8_t) pg);
     dp_set_put(&dp->xoff, port->slot, port->xoff != 0);
     dp_set_add(&dp->due, port->slot);

@@ -138,20 +138,51 @@ dp_port_flush(struct dp *dp, struct dp_port *port, enum dp_drop reason)
     dp_port_show(port);
 }
 
+static void
+drop(struct dp *dp, struct dp_port *port, enum dp_drop reason, uint32_t bytes,
+     struct pkt *p)
+{
+    counter_add(&port->n.drops[reason], 1);
+    counter_add(&port->n.drop_bytes[reason], bytes);
+    dp_release(dp, p, pkt_pool_n_free(dp->pool));
+}
+
 void
 dp_drop(struct dp *dp, struct dp_port *port, enum dp_drop reason,
         struct pkt *p)
 {
-    counter_add(&port->n.drops[reason], 1);
-    dp_release(dp, p, pkt_pool_n_free(dp->pool));
+    drop(dp, port, reason, p->len, p);
+}
+
+/* What every drop at a queue counts there. */
+static void
+count_queue_drop(struct dp_port *port, int q, enum dp_drop reason,
+                 uint32_t bytes)
+{
+    counter_add(&port->n.q_drops[q], 1);
+    counter_add(&port->n.q_drop_bytes[q], bytes);
+    counter_add(&port->n.queue_drops[q][reason], 1);
 }
 
 void
 dp_drop_queue(struct dp *dp, struct dp_port *port, int q, enum dp_drop reason,
               struct pkt *p)
 {
-    counter_add(&port->n.q_drops[q], 1);
-    dp_drop(dp, port, reason, p);
+    uint32_t bytes = dp_wire_len(p);
+
+    count_queue_drop(port, q, reason, bytes);
+    drop(dp, port, reason, bytes, p);
+}
+
+void
+dp_drop_copy(struct dp_port *port, const struct pkt *p)
+{
+    uint32_t bytes = dp_wire_len(p);
+
+    count_queue_drop(port, port->prio_to_queue[p->prio], DP_DROP_NO_CLONE,
+                     bytes);
+    counter_add(&port->n.drops[DP_DROP_NO_CLONE], 1);
+    counter_add(&port->n.drop_bytes[DP_DROP_NO_CLONE], bytes);
 }
 
 void

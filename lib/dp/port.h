@@ -59,7 +59,9 @@ struct dp_port {
     struct shaper q_shaper[N_QUEUE]; /* maximum rates; 0: none */
     struct buf_group group[N_PG];    /* ingress priority groups */
     struct dp_port_counters n;       /* what happened */
-    uint64_t pg_drop_bytes[N_PG];    /* octets of n.pg_drops */
+    uint64_t late_run[N_PRIO];       /* octets received in this pause of the
+                                        peer */
+    counter_t late_peak[N_PRIO];     /* most of late_run */
     uint64_t retry_ns;               /* when to try again after a refusal */
     uint64_t leave_ns;               /* leaving: when to give up */
     uint8_t stops[N_PRIO]; /* bit q: queue q waits for the pause of p */
