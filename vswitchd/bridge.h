@@ -72,10 +72,11 @@ struct bridge {
     struct dp_plan *plan;             /* published last; the datapath reads */
     uint64_t generation;              /* of that plan */
     uint64_t poll_generation;         /* of the last set of descriptors */
-    uint64_t stall_ns;                /* that automatic headrooms allow for */
-    bool is_short;                    /* headrooms had to be cut to fit */
-    struct retired *retired;          /* newest first */
-    uint64_t events_lost_seen;        /* of the datapath, as last logged */
+    uint64_t stall_ns;         /* that automatic headrooms must allow for */
+    uint64_t allowed_ns;       /* that they do, memory being there */
+    bool is_short;             /* headrooms had to be cut to fit */
+    struct retired *retired;   /* newest first */
+    uint64_t events_lost_seen; /* of the datapath, as last logged */
     struct log_limit violation_limit; /* of log lines */
     uint64_t stall_wanted_ns;         /* that did not fit: not tried again */
     uint64_t window_ns;               /* when the stall was last reset */

@@ -4,6 +4,7 @@
  */
 #include "build.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "daemon.h"
 #include "netdev/link.h"
@@ -253,7 +254,7 @@ plan_all(struct build *x, uint64_t stall_ns, struct err *err)
 {
     int error;
 
-    x->stall_ns = stall_ns;
+    x->stall_ns = x->allowed_ns = stall_ns;
     for (uint32_t i = 0; i < x->conf->n_ports; i++) {
         error = plan_port(x, x->conf->ports[i], stall_ns, err);
         if (error)
@@ -280,6 +281,30 @@ cut_headrooms(struct build *x, unsigned n)
     }
 }
 
+/* Memory that nobody needs is best used as headroom: a peer reacts late as
+ * well, and a machine that was quick so far may not stay so.  Allows for the
+ * longest of these stalls that leaves half of the memory to be shared; false
+ * when none of them is more than the one that was measured. */
+static bool
+plan_amply(struct build *x, uint64_t stall_ns)
+{
+    static const unsigned ample_ms[] = {100, 50, 20, 10, 5};
+
+    for (unsigned i = 0; i < sizeof(ample_ms) / sizeof(ample_ms[0]); i++) {
+        uint64_t ample_ns = ample_ms[i] * NS_PER_MS;
+
+        if (ample_ns <= stall_ns)
+            break;
+        if (!plan_all(x, ample_ns, NULL) &&
+            x->plan->shared_bytes >= x->conf->memory_bytes / 2) {
+            x->allowed_ns = ample_ns;
+            x->stall_ns = stall_ns;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Fits automatic headrooms into the memory.  When the stall that was measured
  * asks for more than there is, or leaves less than a quarter of it to be
  * shared, allow for what can be had, down to the least that the rule asks for.
@@ -290,7 +315,11 @@ static int
 plan_to_fit(struct build *x, uint64_t stall_ns, struct err *err)
 {
     bool may_cut = x->mode == BUILD_LENIENT || x->bridge->is_short;
-    int error = plan_all(x, stall_ns, err);
+    int error;
+
+    if (plan_amply(x, stall_ns))
+        return 0;
+    error = plan_all(x, stall_ns, err);
 
     while ((error == ENOSPC ||
             (!error && x->plan->shared_bytes < x->conf->memory_bytes / 4)) &&

@@ -48,7 +48,8 @@ struct build {
     bool is_new;                    /* it is not running yet */
     struct bridge *replaces;        /* what ran under its name, when is_new */
     struct dp_plan *plan;           /* to be published */
-    uint64_t stall_ns;              /* that the plan allows for */
+    uint64_t stall_ns;              /* that the plan must allow for */
+    uint64_t allowed_ns;            /* that it does, memory being there */
     bool is_short;                  /* headrooms had to be cut */
     struct build_port ports[DP_MAX_PORTS]; /* by slot */
 };

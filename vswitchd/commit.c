@@ -146,6 +146,7 @@ publish_running(struct build *x)
     b->generation = x->plan->generation;
     take_ports(x);
     b->stall_ns = x->stall_ns;
+    b->allowed_ns = x->allowed_ns;
     b->stall_wanted_ns = 0; /* there may be more room now */
     bridge_publish(b, x->plan);
     bridge_settle(b);
@@ -179,6 +180,7 @@ publish_new(struct build *x)
     take_ports(x);
     take_moved(x, x->plan);
     b->stall_ns = x->stall_ns;
+    b->allowed_ns = x->allowed_ns;
     x->daemon->bridges[x->daemon->n_bridges++] = b;
     bridge_publish(b, x->plan);
     bridge_settle(b);

@@ -75,7 +75,7 @@ methods_bridge_object(struct daemon *d, const struct conf_bridge *cb)
     json_object_object_add(o, "buffer", buffer);
     json_add_uint(o, "stall_ns", counter_get(&dp_stall(b->dp)->p9999_ns));
     json_add_uint(o, "stall_max_ns", counter_get(&dp_stall(b->dp)->max_ns));
-    json_add_uint(o, "stall_allowed_ns", b->stall_ns);
+    json_add_uint(o, "stall_allowed_ns", b->allowed_ns);
     json_add_uint(o, "wakeups", dp_thread_n_wakeups(b->thread));
     json_add_uint(o, "events_lost", dp_events_lost(b->dp));
     return o;

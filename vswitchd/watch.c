@@ -78,7 +78,7 @@ allow_for(struct bridge *b, uint64_t stall_ns)
     }
     log_info("bridge %s: headrooms allow for a stall of %llu us now, %llu us "
              "are wanted",
-             b->name, (unsigned long long) (x->stall_ns / NS_PER_US),
+             b->name, (unsigned long long) (x->allowed_ns / NS_PER_US),
              (unsigned long long) (stall_ns / NS_PER_US));
     build_commit(b->daemon, &x, 1, NULL, 0);
 }
