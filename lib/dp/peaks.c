@@ -39,7 +39,9 @@ dp_port_peaks_restart(struct dp_port *port)
 void
 dp_pool_peaks_restart(struct dp *dp)
 {
-    counter_set(&dp->buf.shared_peak, dp->buf.shared_used);
+    for (int i = 0; i < DP_MAX_POOLS; i++)
+        counter_set(&dp->buf[i].shared_peak, dp->buf[i].shared_used);
+    counter_set(&dp->hdrm.peak, dp->hdrm.used);
 }
 
 void
