@@ -135,10 +135,16 @@ check_groups(const struct dp_port *port, const struct held *held,
 bool
 dp_audit(struct dp *dp, struct dp_audit *out)
 {
-    struct held held = {0};
+    struct held held; /* large: only what is used is cleared */
     struct pools sum = {.headroom = 0};
     bool ok = dp_conserves(dp, out);
 
+    for (int i = 0; i < DP_MAX_PORTS; i++) {
+        if (!dp->port[i])
+            continue;
+        memset(held.bytes[i], 0, sizeof(held.bytes[i]));
+        memset(held.frames[i], 0, sizeof(held.frames[i]));
+    }
     for (int i = 0; i < DP_MAX_PORTS; i++) {
         if (dp->port[i])
             ok &= walk_port(dp, dp->port[i], &held);
