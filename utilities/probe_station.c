@@ -57,6 +57,7 @@ probe_station_init(struct probe_station *st, const struct probe_conf *conf,
     st->raw_fd = raw_fd;
     pc = (struct pfc_conf){
         .rate_bps = link_rate(st),
+        .peer_bps = dev->speed_bps,
         .quanta = (uint16_t) conf->quanta,
         .enabled = conf->pfc_prios,
         .honoured = honoured(conf),

@@ -238,6 +238,9 @@ build_pfc(const struct conf_port *p, const struct conf_live *live,
 {
     *out = (struct pfc_conf){
         .rate_bps = conf_port_rate(p, live),
+        /* A peer that knows nothing of an emulated rate goes by the speed of
+         * its end of the link. */
+        .peer_bps = live ? live->speed_bps : 0,
         .quanta = p->pfc_quanta,
         .enabled = p->pfc_prios,
         .honoured = p->pfc_asymmetric ? 0xff : p->pfc_prios,

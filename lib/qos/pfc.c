@@ -30,12 +30,15 @@ obeyed(const struct pfc_conf *conf)
     return obeys_pause(conf) ? 0 : conf->honoured;
 }
 
-/* Half the pause time is left when the repeat goes out; a pause so short that
- * this would make more than one frame in 50 us is not kept alive that fast. */
+/* Half the pause time is left when the repeat goes out, also to a peer that
+ * counts quanta by a faster rate than ours; a pause so short that this would
+ * make more than one frame in 50 us is not kept alive that fast. */
 static uint64_t
 refresh_interval(const struct pfc_conf *conf)
 {
-    uint64_t half = macctl_quanta_ns(conf->quanta, conf->rate_bps) / 2;
+    uint64_t bps =
+        conf->peer_bps > conf->rate_bps ? conf->peer_bps : conf->rate_bps;
+    uint64_t half = macctl_quanta_ns(conf->quanta, bps) / 2;
 
     return half > PFC_REFRESH_MIN_NS ? half : PFC_REFRESH_MIN_NS;
 }

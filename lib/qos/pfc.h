@@ -18,6 +18,8 @@
 
 struct pfc_conf {
     uint64_t rate_bps; /* for the length of a quantum; > 0 */
+    uint64_t peer_bps; /* fastest rate that the peer may count the quanta we
+                          send by, for the repeat; 0: rate_bps */
     uint16_t quanta;   /* pause time that is sent, 1..65535 */
     uint8_t enabled;   /* PFC-enabled priorities: what is sent */
     uint8_t honoured;  /* priorities obeyed: `enabled`, or all (asymmetric) */

@@ -70,6 +70,7 @@ Test(conf_build, the_rate_that_quanta_go_by)
     eth1->rate_bps = 200000000;
     cr_assert_eq(build(eth1)->rate_bps, 200000000);
     cr_assert_eq(build(eth1)->pfc.rate_bps, 200000000);
+    cr_assert_eq(build(eth1)->pfc.peer_bps, 1000000000);
 }
 
 Test(conf_build, a_port_honours_what_it_sends_or_all)

@@ -239,6 +239,30 @@ Test(pfc, s3_not_enabled_never_sends)
     expect_quiet(&pfc, 0xff, 0);
 }
 
+/* A peer whose interface says 10 Gb/s, on a link that is to be slower: its
+ * pause is over in a part of the time, and must be renewed before. */
+Test(pfc, s3_refresh_goes_by_the_faster_of_both_ends)
+{
+    struct pfc pfc = make_pfc(0x08, 0x08);
+    struct pfc_conf conf = pfc.conf;
+    uint64_t half;
+
+    conf.peer_bps = 100 * conf.rate_bps;
+    half = macctl_quanta_ns(conf.quanta, conf.peer_bps) / 2;
+    pfc_init(&pfc, &conf);
+    expect_pfc(&pfc, 0x08, 0, 0x08, 0);
+    cr_assert_eq(pfc_tx_deadline(&pfc), half);
+    expect_quiet(&pfc, 0x08, half - 1);
+    expect_pfc(&pfc, 0x08, half, 0x08, 0);
+    /* What we are told is still counted by our own rate. */
+    receive(&pfc, 0x08, 1000, 0);
+    cr_assert_eq(pfc.until_ns[3], macctl_quanta_ns(1000, conf.rate_bps));
+    conf.peer_bps = conf.rate_bps / 10;
+    pfc_init(&pfc, &conf);
+    expect_pfc(&pfc, 0x08, 0, 0x08, 0);
+    cr_assert_eq(pfc_tx_deadline(&pfc), LONGEST / 2);
+}
+
 Test(pfc, s3_refresh_is_never_closer_than_50_us)
 {
     struct pfc pfc = make_pfc(0x08, 0x08);
