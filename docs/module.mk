@@ -1,8 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
+dist_doc_DATA += \
+	CONTRIBUTING.md \
+	README.md \
+	docs/architecture.md \
+	docs/coding-style.md \
+	docs/pfc.md \
+	docs/rpc.md
+docimgdir = $(docdir)/img
+dist_docimg_DATA = \
+	docs/img/frame.svg \
+	docs/img/layers.svg
+
 # The RPC reference is made from the daemon's tables; `make rpc-docs` writes it
 # into the source tree, and a test says when that has been forgotten.
-EXTRA_DIST += docs/gen-rpc-docs.py docs/rpc.md
+EXTRA_DIST += docs/gen-rpc-docs.py
 dist_check_SCRIPTS += docs/check_rpc_docs.py
 TESTS += docs/check_rpc_docs.py
 rpc-docs: vswitchd/sluiced
