@@ -77,6 +77,9 @@ take_out(struct dp *dp, struct dp_port *port)
     dp_set_del(&dp->xoff, port->slot);
     dp_set_del(&dp->due, port->slot);
     dp_set_del(&dp->asserted, port->slot);
+    dp_set_del(&dp->watched, port->slot);
+    dp_set_del(&dp->untold, port->slot);
+    pfc_force(&port->pfc, 0);
     port->conf = NULL;
     if (port->netdev && !dp_pause_try(port, 0, dp->now_ns, &why)) {
         port->leave_ns = dp->now_ns + DP_LEAVE_MAX_NS;
@@ -244,6 +247,7 @@ configure(struct dp *dp, struct dp_port *port, const struct dp_plan_port *pp)
         set_group(dp, port, g);
     }
     set_egress(dp, port, old);
+    dp_watch_configure(dp, port, !old);
     dp_set_add(&dp->due, port->slot); /* what is enabled may differ */
 }
 

@@ -35,6 +35,7 @@ dp_create(const struct dp_conf *conf)
     for (int i = 0; i < DP_MAX_POOLS; i++)
         dp->buf[i].hdrm = &dp->hdrm;
     dp->promise_ns = CLOCK_NEVER;
+    dp->watch_ns = CLOCK_NEVER;
     dp->pool =
         pkt_pool_create(conf->n_buffers, conf->n_clones, conf->frame_bytes);
     dp->mactab = mactab_create(conf->mac_entries, DP_MAX_PORTS, conf->seed);
@@ -138,12 +139,35 @@ dp_event(struct dp *dp, const struct dp_port *port, enum dp_event_type type,
         .port = port->slot,
         .index = index,
     };
+    const struct buf_group *g = &port->group[index];
 
-    if (type == DP_EV_XOFF || type == DP_EV_XON) {
-        const struct buf_group *g = &port->group[index];
-
+    switch (type) {
+    case DP_EV_XOFF: /* as it was when it tripped */
+        ev.now_ns = port->watch.trip[index].now_ns;
+        ev.held_bytes = port->watch.trip[index].held_bytes;
+        ev.limit_bytes = port->watch.trip[index].limit_bytes;
+        dp_find_cause(dp, port->slot, index, &ev.cause);
+        break;
+    case DP_EV_XON:
+    case DP_EV_STUCK:
         ev.held_bytes = buf_group_held(g);
-        ev.limit_bytes = buf_group_limit(&dp->buf[g->conf.pool], g);
+        ev.limit_bytes = buf_group_limit(dp_group_pool(dp, g), g);
+        ev.lasted_ns = dp->now_ns - port->watch.xoff_ns[index];
+        dp_find_cause(dp, port->slot, index, &ev.cause);
+        break;
+    case DP_EV_RX_RESUME:
+        ev.lasted_ns = counter_get(&port->pfc.n.rx_last_ns[index]);
+        break;
+    case DP_EV_STORM:
+        ev.lasted_ns = dp->now_ns - port->pfc.since_ns[index];
+        break;
+    case DP_EV_RESTORED:
+        ev.lasted_ns = dp->now_ns - port->watch.dog.began_ns[index];
+        break;
+    case DP_EV_RX_PAUSE:
+    case DP_EV_VIOLATION:
+    case DP_EV_PORT_DOWN:
+        break;
     }
     ring_put(dp->events, &ev);
 }
@@ -199,6 +223,7 @@ next_turn(struct dp *dp)
     bool can_rx = pkt_pool_n_free(dp->pool) > 0;
 
     dp_pause_deadline(dp);
+    dp_wake_at(dp, dp->watch_ns);
     if (dp->more || (dp->rx_more && can_rx))
         return dp->now_ns;
     for (int i = dp_set_next(&dp->up, 0); i >= 0 && can_rx;
@@ -230,6 +255,8 @@ dp_run(struct dp *dp, uint64_t now_ns)
     run_calls(dp);
     dp_rx(dp);
     dp_pause_expire(dp);
+    if (dp_unlikely(now_ns >= dp->watch_ns))
+        dp_watch_run(dp);
     dp_pause_tx(dp);
     dp_tx(dp);
     dp_pause_update(dp);

@@ -12,6 +12,7 @@
 
 #include "base/counter.h"
 #include "dp/plan.h"
+#include "dp/watch.h"
 #include "flow/mactab.h"
 #include "pkt/pkt.h"
 
@@ -30,8 +31,11 @@ enum dp_drop {
     DP_DROP_INGRESS_LIMIT,     /* in: lossy group at its limit */
     DP_DROP_HEADROOM_EXCEEDED, /* in: a violation */
     DP_DROP_NO_PORT,           /* in: nowhere to go (own port, or none) */
+    DP_DROP_WATCHDOG_RX,       /* in: in a storm of that port */
+    DP_DROP_UNKNOWN_UNICAST,   /* in: lossless, would be flooded */
     DP_DROP_NO_CLONE,          /* eg: no descriptor for a copy of a flood */
     DP_DROP_QUEUE_LIMIT,       /* eg: lossy queue at its limit */
+    DP_DROP_WATCHDOG_TX,       /* eg: in a storm of that port */
     DP_DROP_OVERSIZE,          /* eg: longer than the port may send */
     DP_DROP_PORT_DOWN,         /* eg: interface gone while it was queued */
     DP_DROP_PORT_REMOVED,      /* eg: port taken out of the bridge */
@@ -89,16 +93,22 @@ enum dp_event_type {
     DP_EV_RX_PAUSE,  /* a peer paused a priority of ours */
     DP_EV_RX_RESUME, /* the pause ended */
     DP_EV_PORT_DOWN, /* sending said that the interface is gone */
+    DP_EV_STORM,     /* the watchdog detected a storm of a priority */
+    DP_EV_RESTORED,  /* it is over, or the watchdog was stopped */
+    DP_EV_STUCK,     /* the guard: a group is in XOFF for too long */
 };
 
 struct dp_event {
     enum dp_event_type type; /* what */
     uint64_t now_ns;         /* when, by the datapath's clock */
     uint16_t port;           /* slot */
-    uint8_t index;           /* group (XOFF, XON) or priority */
+    uint8_t index;           /* group (XOFF, XON, STUCK) or priority */
     enum dp_drop reason;     /* VIOLATION */
-    uint64_t held_bytes;     /* XOFF, XON: occupancy */
-    uint64_t limit_bytes;    /* XOFF, XON: limit that held */
+    uint64_t held_bytes;     /* of groups: occupancy */
+    uint64_t limit_bytes;    /* of groups: limit that held */
+    struct dp_cause cause;   /* of groups: where most of it lies */
+    uint64_t lasted_ns;      /* what ended, or goes on too long: how long it
+                                took till now */
 };
 
 struct dp_conf {

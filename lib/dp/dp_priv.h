@@ -75,6 +75,10 @@ struct dp {
                                            looked at */
     struct dp_set forget;   /* adopting: ports whose hosts are unknown now */
     struct dp_set asserted; /* ports that pause their peer */
+    struct dp_set watched;  /* ports to be looked at by watch_ns */
+    struct dp_set untold;   /* ports with an XOFF that is not told yet */
+    bool is_untold;         /* there are some */
+    uint64_t watch_ns;      /* when dp_watch_run has something to do */
     struct dp_set blocked;  /* ports to be polled for POLLOUT */
     struct buf_pool buf[DP_MAX_POOLS];     /* the memory that groups share; the
                                               first is the default one */
@@ -152,6 +156,24 @@ void dp_pause_changed(struct dp *, struct dp_port *, uint8_t was);
 /* Group pg of the port changed its mind: see dp_note_group. */
 void dp_group_changed(struct dp *, struct dp_port *, int pg);
 
+/* Tells the XOFFs of this turn, now that the frames lie where they go. */
+void dp_pause_tell(struct dp *);
+
+/* --- watch.c, cause.c --------------------------------------------------- */
+
+/* Looks after storms, the guard and drills; at dp->watch_ns. */
+void dp_watch_run(struct dp *);
+/* What is to be looked at, or when, may have changed. */
+void dp_watch_soon(struct dp *, struct dp_port *);
+/* MAC control came: the watchdog hears of XOFFs. */
+void dp_watch_rx(struct dp *, struct dp_port *, const struct macctl *);
+/* Discards what came in in a storm: only while wd_rx is not 0. */
+void dp_watch_filter(struct dp *, struct dp_port *in, struct dp_batch *);
+/* Takes over the plan of the port. */
+void dp_watch_configure(struct dp *, struct dp_port *, bool is_new);
+void dp_find_cause(const struct dp *, uint16_t slot, uint8_t pg,
+                   struct dp_cause *);
+
 /* --- port.c ------------------------------------------------------------ */
 
 /* The provider took a frame: the port is neither blocked nor down. */
@@ -162,6 +184,9 @@ void dp_port_refused(struct dp *, struct dp_port *, enum netdev_tx);
 void dp_port_show(struct dp_port *);
 /* Drops everything that is queued on the port. */
 void dp_port_flush(struct dp *, struct dp_port *, enum dp_drop);
+/* Drops the frames of some priorities that are queued on the port. */
+void dp_port_flush_prios(struct dp *, struct dp_port *, uint8_t prios,
+                         enum dp_drop);
 /* Counts a drop on `port` and gives the frame back. */
 void dp_drop(struct dp *, struct dp_port *port, enum dp_drop, struct pkt *);
 /* The same for one that was for queue q of the port. */

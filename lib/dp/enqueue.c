@@ -7,7 +7,8 @@
  */
 #include "dp/dp_priv.h"
 
-/* A queue with a dynamic limit comes here with every frame, others only with
+/* A queue with a dynamic limit comes here with every frame, and so do all of a
+ * port in a storm that is dropped (max_frame_bytes is 0); others only with
  * those that cannot be taken.  Drops the frame unless it fits. */
 static __attribute__((noinline)) bool
 fits(struct dp *dp, struct dp_port *out, int q, struct pkt *p, uint32_t len)
@@ -15,15 +16,22 @@ fits(struct dp *dp, struct dp_port *out, int q, struct pkt *p, uint32_t len)
     const struct dp_queue *queue = &out->queue[q];
     enum dp_drop reason = DP_DROP_QUEUE_LIMIT;
 
-    if (pkt_tx_len(p) > out->max_frame_bytes)
+    if (out->wd_tx >> p->prio & 1) {
+        reason = DP_DROP_WATCHDOG_TX;
+        counter_add(&out->watch.tx_drop[p->prio], 1);
+    } else if (pkt_tx_len(p) > out->conf->max_frame_bytes) {
         reason = DP_DROP_OVERSIZE;
-    else if (!out->netdev)
+    } else if (!out->netdev) {
         reason = DP_DROP_PORT_DOWN;
-    else if (!queue->limit &&
-             queue->bytes + len <=
-                 buf_dynamic_limit(queue->alpha,
-                                   buf_pool_free(&dp->buf[queue->pool])))
-        return true;
+    } else {
+        uint64_t limit = queue->limit;
+
+        if (!limit)
+            limit = buf_dynamic_limit(queue->alpha,
+                                      buf_pool_free(&dp->buf[queue->pool]));
+        if (queue->bytes + len <= limit)
+            return true;
+    }
     dp_drop_queue(dp, out, q, reason, p);
     return false;
 }
@@ -87,6 +95,12 @@ flood(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag tag)
     struct dp_port *last = NULL;
     uint32_t n_copies = 0;
 
+    /* Flooded, it could come back and be paused by itself. */
+    if (dp->plan->drop_unknown && in->group[p->pg].conf.lossless &&
+        !eth_is_group(p->data)) {
+        dp_drop(dp, in, DP_DROP_UNKNOWN_UNICAST, p);
+        return;
+    }
     for (int i = dp_set_next(&dp->up, 0); i >= 0;
          i = dp_set_next(&dp->up, i + 1)) {
         struct dp_port *out = dp->port[i];

@@ -5,6 +5,7 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/admit.c \
 	lib/dp/adopt.c \
 	lib/dp/audit.c \
+	lib/dp/cause.c \
 	lib/dp/dp.c \
 	lib/dp/dp.h \
 	lib/dp/dp_priv.h \
@@ -20,7 +21,9 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/rx.c \
 	lib/dp/set.h \
 	lib/dp/stall.c \
-	lib/dp/tx.c
+	lib/dp/tx.c \
+	lib/dp/watch.c \
+	lib/dp/watch.h
 EXTRA_DIST += lib/dp/may_include
 
 # The datapath is tested as a whole, between mem ports.
@@ -34,7 +37,8 @@ dp_tests = \
 	tests/unit/test_dp_pools \
 	tests/unit/test_dp_stall \
 	tests/unit/test_dp_tx \
-	tests/unit/test_dp_vlan
+	tests/unit/test_dp_vlan \
+	tests/unit/test_dp_watchdog
 check_PROGRAMS += $(dp_tests)
 TESTS += $(dp_tests)
 dp_rig = tests/unit/dp_rig.c tests/unit/dp_rig.h
@@ -62,3 +66,6 @@ tests_unit_test_dp_tx_SOURCES = tests/unit/test_dp_tx.c $(dp_rig)
 tests_unit_test_dp_tx_LDADD = $(dp_test_libs)
 tests_unit_test_dp_vlan_SOURCES = tests/unit/test_dp_vlan.c $(dp_rig)
 tests_unit_test_dp_vlan_LDADD = $(dp_test_libs)
+tests_unit_test_dp_watchdog_SOURCES = \
+	tests/unit/test_dp_watchdog.c $(dp_rig)
+tests_unit_test_dp_watchdog_LDADD = $(dp_test_libs)

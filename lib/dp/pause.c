@@ -14,7 +14,7 @@ dp_pause_changed(struct dp *dp, struct dp_port *port, uint8_t was)
 {
     uint8_t is = port->pfc.paused;
 
-    port->paused_q = 0;
+    port->paused_q = port->watch.hold_q;
     for (unsigned m = is; m; m &= m - 1) {
         int p = __builtin_ctz(m);
         uint8_t *stops = &port->stops[p];
@@ -32,6 +32,8 @@ dp_pause_changed(struct dp *dp, struct dp_port *port, uint8_t was)
         dp_event(dp, port, is >> p & 1 ? DP_EV_RX_PAUSE : DP_EV_RX_RESUME, p);
     }
     dp_set_put(&dp->paused, port->slot, is != 0);
+    if (is | port->watch.hold_q)
+        dp_watch_soon(dp, port);
 }
 
 void
@@ -40,6 +42,7 @@ dp_pause_rx(struct dp *dp, struct dp_port *port, const struct macctl *m)
     uint8_t was = port->pfc.paused;
 
     pfc_rx(&port->pfc, m, dp->now_ns);
+    dp_watch_rx(dp, port, m);
     dp_pause_changed(dp, port, was);
 }
 
@@ -58,26 +61,69 @@ dp_pause_expire(struct dp *dp)
 
 /* --- pausing the peer -------------------------------------------------- */
 
+static void
+tell_xoff(struct dp *dp, struct dp_port *port, int pg)
+{
+    dp_event(dp, port, DP_EV_XOFF, (uint8_t) pg);
+    port->watch.untold &= (uint8_t) ~(1u << pg);
+}
+
+void
+dp_pause_tell(struct dp *dp)
+{
+    for (int i = dp_set_next(&dp->untold, 0); i >= 0;
+         i = dp_set_next(&dp->untold, i + 1)) {
+        struct dp_port *port = dp->port[i];
+
+        for (unsigned m = port->watch.untold; m; m &= m - 1)
+            tell_xoff(dp, port, __builtin_ctz(m));
+        dp_set_del(&dp->untold, port->slot);
+    }
+    dp->is_untold = false;
+}
+
 void
 dp_group_changed(struct dp *dp, struct dp_port *port, int pg)
 {
+    struct dp_watch *w = &port->watch;
     bool xoff = port->group[pg].xoff;
 
     port->xoff ^= (uint8_t) (1u << pg);
     for (unsigned m = port->conf ? port->conf->pg_prios[pg] : 0; m; m &= m - 1)
         port->late_run[__builtin_ctz(m)] = 0;
-    dp_event(dp, port, xoff ? DP_EV_XOFF : DP_EV_XON, (uint8_t) pg);
+    if (xoff) {
+        w->xoff_ns[pg] = dp->now_ns;
+        w->trip[pg] = (struct dp_trip){
+            dp->now_ns,
+            buf_group_held(&port->group[pg]),
+            buf_group_limit(dp_group_pool(dp, &port->group[pg]),
+                            &port->group[pg]),
+        };
+        w->untold |= (uint8_t) (1u << pg);
+        dp_set_add(&dp->untold, port->slot);
+        dp->is_untold = true;
+        if (w->guard.conf.time_ns)
+            dp_watch_soon(dp, port);
+    } else {
+        if (w->untold >> pg & 1)
+            tell_xoff(dp, port, pg);
+        dp_event(dp, port, DP_EV_XON, (uint8_t) pg);
+        guard_xon(&w->guard, pg);
+    }
     dp_set_put(&dp->xoff, port->slot, port->xoff != 0);
     dp_set_add(&dp->due, port->slot);
 }
 
-/* The priorities whose group is in XOFF. */
+/* The priorities whose group is in XOFF, and not for so long that the guard
+ * lets the peer go. */
 static uint8_t
 xoff_prios(const struct dp_port *port)
 {
+    const struct guard *guard = &port->watch.guard;
+    unsigned groups = port->xoff & ~(guard->conf.release ? guard->stuck : 0u);
     uint8_t prios = 0;
 
-    for (unsigned m = port->xoff; m; m &= m - 1)
+    for (unsigned m = groups; m; m &= m - 1)
         prios |= port->conf->pg_prios[__builtin_ctz(m)];
     return prios;
 }
@@ -125,6 +171,7 @@ send_due(struct dp *dp, struct dp_port *port, uint8_t xoff)
 bool
 dp_pause_release(struct dp *dp, struct dp_port *port)
 {
+    pfc_force(&port->pfc, 0);
     return !port->netdev || send_due(dp, port, 0);
 }
 

@@ -13,6 +13,7 @@
 #include "qos/buf.h"
 #include "qos/pfc.h"
 #include "qos/sched.h"
+#include "qos/watchdog.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,6 +51,8 @@ struct dp_plan_port {
     uint32_t max_frame_bytes; /* longest frame to send, without FCS */
     struct pfc_conf pfc;      /* pause behaviour; rate_bps filled in */
     struct sched_conf sched;  /* transmission selection */
+    struct watchdog_conf dog; /* storms of the peer; prios 0: off */
+    struct guard_conf guard;  /* our own endless pausing */
     struct dp_plan_queue queue[N_QUEUE]; /* egress queues */
     struct buf_group_conf pg[N_PG];      /* ingress priority groups */
     uint8_t pg_prios[N_PG];        /* bit p: priority p maps to the group */
@@ -73,6 +76,7 @@ struct dp_plan {
     uint32_t low_buffers;     /* see buf.h */
     uint64_t mac_ageing_ns;   /* 0: never */
     bool forward_reserved;    /* 01-80-C2-00-00-0x too, -01 never */
+    bool drop_unknown;        /* lossless unknown unicast is not flooded */
     uint16_t n_slots;         /* entries of ports[] in use or not */
     struct dp_plan_port *ports[DP_MAX_PORTS]; /* by slot; null: free */
 };

@@ -14,8 +14,11 @@ static const char *const drop_names[DP_N_DROPS] = {
     [DP_DROP_INGRESS_LIMIT] = "ingress-limit",
     [DP_DROP_HEADROOM_EXCEEDED] = "headroom-exceeded",
     [DP_DROP_NO_PORT] = "no-port",
+    [DP_DROP_WATCHDOG_RX] = "watchdog-rx",
+    [DP_DROP_UNKNOWN_UNICAST] = "unknown-unicast",
     [DP_DROP_NO_CLONE] = "no-clone",
     [DP_DROP_QUEUE_LIMIT] = "queue-limit",
+    [DP_DROP_WATCHDOG_TX] = "watchdog-tx",
     [DP_DROP_OVERSIZE] = "oversize",
     [DP_DROP_PORT_DOWN] = "port-down",
     [DP_DROP_PORT_REMOVED] = "port-removed",
@@ -135,6 +138,53 @@ dp_port_flush(struct dp *dp, struct dp_port *port, enum dp_drop reason)
     port->held = 0;
     dp_set_del(&dp->busy, port->slot);
     dp_set_del(&dp->blocked, port->slot);
+    dp_port_show(port);
+}
+
+/* Takes the frames of those priorities out of a queue. */
+static void
+thin_out(struct dp *dp, struct dp_port *port, int q, uint8_t prios,
+         enum dp_drop reason)
+{
+    struct dp_queue *queue = &port->queue[q];
+    struct pkt *p = queue->head, *next;
+
+    queue->head = NULL;
+    for (; p; p = next) {
+        next = p->next;
+        if (prios >> p->prio & 1) {
+            queue->frames--;
+            queue->bytes -= dp_wire_len(p);
+            port->held--;
+            counter_add(&port->watch.tx_drop[p->prio], 1);
+            dp_drop_queue(dp, port, q, reason, p);
+            continue;
+        }
+        p->next = NULL;
+        if (queue->head)
+            queue->tail->next = p;
+        else
+            queue->head = p;
+        queue->tail = p;
+    }
+    if (queue->head) {
+        queue->head_len = dp_wire_len(queue->head);
+        return;
+    }
+    port->ready &= (uint8_t) ~(1u << q);
+    sched_idle(&port->sched, q);
+}
+
+void
+dp_port_flush_prios(struct dp *dp, struct dp_port *port, uint8_t prios,
+                    enum dp_drop reason)
+{
+    for (unsigned m = port->ready; m; m &= m - 1)
+        thin_out(dp, port, __builtin_ctz(m), prios, reason);
+    if (!port->ready) {
+        dp_set_del(&dp->busy, port->slot);
+        dp_set_del(&dp->blocked, port->slot);
+    }
     dp_port_show(port);
 }
 

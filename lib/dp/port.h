@@ -8,6 +8,7 @@
 
 #include "dp/dp.h"
 #include "dp/plan.h"
+#include "dp/watch.h"
 #include "qos/buf.h"
 #include "qos/pfc.h"
 #include "qos/sched.h"
@@ -36,7 +37,7 @@ struct dp_port {
     const struct dp_plan_port *conf; /* in dp->plan; null: not in a plan */
     struct netdev *netdev;           /* null: interface is absent */
     uint8_t prio_to_queue[N_PRIO];   /* of conf */
-    uint32_t max_frame_bytes;        /* of conf */
+    uint32_t max_frame_bytes;        /* of conf; 0 while wd_tx is not */
     uint32_t held;                   /* frames in all queues */
     uint16_t slot;                   /* index in the bridge */
     bool all_vlans;                  /* a trunk of every VLAN */
@@ -53,6 +54,8 @@ struct dp_port {
     uint8_t pcp_to_prio[8];     /* by PCP; the same for all if not trusted */
     uint8_t prio_to_pg[N_PRIO]; /* of conf */
     uint8_t default_prio;       /* of conf */
+    uint8_t wd_rx;              /* bit p: a storm discards p that comes */
+    uint8_t wd_tx;              /* bit p: and p that is to leave here */
     struct dp_queue queue[N_QUEUE];  /* egress queues */
     struct sched sched;              /* transmission selection */
     struct shaper shaper;            /* line rate; rate_bps 0: not shaped */
@@ -66,6 +69,7 @@ struct dp_port {
     uint64_t leave_ns;               /* leaving: when to give up */
     uint8_t stops[N_PRIO]; /* bit q: queue q waits for the pause of p */
     struct pfc pfc;        /* pause state, both directions */
+    struct dp_watch watch; /* storms, endless pauses, drills */
     uint8_t mac[6];        /* source of our MAC control frames */
     struct pkt ctl;        /* descriptor of such a frame ... */
     uint8_t ctl_frame[MACCTL_LEN]; /* ... and its octets: no pool needed */

@@ -15,6 +15,8 @@ rx_batch(struct dp *dp, struct dp_port *port)
         return 0;
     b.n = n;
     dp_parse(dp, port, &b);
+    if (dp_unlikely(port->wd_rx))
+        dp_watch_filter(dp, port, &b);
     dp_admit(dp, port, &b);
     dp_lookup(dp, port, &b);
     dp_enqueue(dp, port, &b);
@@ -38,4 +40,6 @@ dp_rx(struct dp *dp)
         if (n == PKT_BATCH)
             dp->rx_more = true;
     }
+    if (dp_unlikely(dp->is_untold))
+        dp_pause_tell(dp);
 }

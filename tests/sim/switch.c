@@ -14,6 +14,8 @@ on_event(struct sim_switch *sw, const struct dp_event *ev)
         [DP_EV_XOFF] = "xoff",           [DP_EV_XON] = "xon",
         [DP_EV_VIOLATION] = "violation", [DP_EV_RX_PAUSE] = "rx-pause",
         [DP_EV_RX_RESUME] = "rx-resume", [DP_EV_PORT_DOWN] = "port-down",
+        [DP_EV_STORM] = "storm",         [DP_EV_RESTORED] = "restored",
+        [DP_EV_STUCK] = "stuck",
     };
     struct sim *sim = sw->node.sim;
     uint16_t port = ev->port;
@@ -50,6 +52,10 @@ on_event(struct sim_switch *sw, const struct dp_event *ev)
         break;
     case DP_EV_RX_RESUME:
         sw->n_rx_resume++;
+        break;
+    case DP_EV_STORM:
+    case DP_EV_RESTORED:
+    case DP_EV_STUCK:
         break;
     case DP_EV_PORT_DOWN:
         sim_fault(sim, SIM_EXPECT, "%s port %u went down", sw->name, port);

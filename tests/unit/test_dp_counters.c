@@ -125,6 +125,49 @@ port_removed(void)
     rig_apply(&rig);
 }
 
+/* A storm of priority 3 on port 1, whose group 3 is lossless too. */
+static void
+begin_storm(void)
+{
+    rig_learn(&rig, NO_TAG);
+    rig_lossless(&rig, 1, 1 << 3, 100000, 100000);
+    rig.conf[1].dog = (struct watchdog_conf){
+        .detection_ns = 100 * NS_PER_MS,
+        .restoration_ns = 100 * NS_PER_MS,
+        .poll_ns = 100 * NS_PER_MS,
+        .action = WATCHDOG_DROP,
+        .prios = 1 << 3,
+    };
+    rig_apply(&rig);
+    for (int i = 0; i < 30; i++) {
+        rig_pfc(&rig, 1, 1 << 3, 65535);
+        rig_run(&rig, 10 * NS_PER_MS);
+    }
+}
+
+static void
+watchdog_rx(void)
+{
+    begin_storm();
+    rig_send(&rig, 1, HOST(0), HOST(1), 3 << 13, 100, 0);
+}
+
+static void
+watchdog_tx(void)
+{
+    begin_storm();
+    rig_send(&rig, 0, HOST(1), HOST(0), 3 << 13, 100, 0);
+}
+
+static void
+unknown_unicast(void)
+{
+    rig.base.drop_unknown = true;
+    rig_lossless(&rig, 0, 1 << 3, 100000, 100000);
+    rig_apply(&rig);
+    rig_send(&rig, 0, HOST(1), HOST(0), 3 << 13, 100, 0);
+}
+
 /* What makes the datapath drop one frame of 100 octets, and where that is
  * counted. */
 static const struct {
@@ -139,6 +182,9 @@ static const struct {
     [DP_DROP_INGRESS_LIMIT] = {ingress_limit, 0, 100, false},
     [DP_DROP_HEADROOM_EXCEEDED] = {headroom_exceeded, 0, 100, false},
     [DP_DROP_NO_PORT] = {no_port, 0, 100, false},
+    [DP_DROP_WATCHDOG_RX] = {watchdog_rx, 1, 100, false},
+    [DP_DROP_UNKNOWN_UNICAST] = {unknown_unicast, 0, 100, false},
+    [DP_DROP_WATCHDOG_TX] = {watchdog_tx, 1, 100, true},
     [DP_DROP_NO_CLONE] = {no_clone, -1, 100, true},
     [DP_DROP_QUEUE_LIMIT] = {queue_limit, 1, 100, true},
     [DP_DROP_OVERSIZE] = {oversize, 1, 100, true},
