@@ -183,6 +183,8 @@ plan_port(struct sim *sim, struct sim_switch *sw, uint32_t slot)
     assert(pp);
     memcpy(live.mac, dev->mac, sizeof(live.mac));
     conf_build_port(sw->bridge, sw->cp[slot], &live, sim_stall(sim), pp);
+    for (int g = 0; g < N_PG && sim->world.dynamic; g++)
+        pp->pg[g].alpha = (int8_t) ((int) rng_below(&sim->rng, 7) - 5);
     pp->netdev = sw->port[slot].dev;
     pp->state = sw->state[slot];
     pp->is_new = sw->plan == NULL;

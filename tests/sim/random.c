@@ -71,6 +71,7 @@ sim_random_world(struct sim *sim)
         sim->tx_limit = (uint32_t) rng_range(&sim->rng, 4, PKT_BATCH - 1);
     if (sim_chance(sim, 25))
         sim->replan_one_in = (uint32_t) rng_range(&sim->rng, 20, 400);
+    w->dynamic = sim_chance(sim, 15);
     w->scarce = sim_chance(sim, 15);
     w->small_frames = w->scarce || sim_chance(sim, 30);
     w->vid =

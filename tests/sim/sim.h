@@ -167,6 +167,7 @@ struct sim_world {
     uint64_t delay_ns; /* of the longest cable */
     bool small_frames; /* many small frames, or some of all sizes */
     bool scarce;       /* switches have hardly more memory than they must */
+    bool dynamic;      /* limits of groups are 2^alpha of what is free */
     uint16_t vid;      /* VLAN of all flows; 0: priority tags, or none */
 };
 
