@@ -158,15 +158,18 @@ set_shaper(struct shaper *s, uint64_t rate_bps, const struct dp_plan_port *pp,
         shaper_set_rate(s, rate_bps, 0, pp->max_frame_bytes, now_ns);
 }
 
-static void
-set_limit(struct dp_queue *queue, const struct dp_plan_queue *pq)
+/* Octets in the queue above which a frame may be dropped or marked; 0 where
+ * that changes from frame to frame. */
+static uint64_t
+closer_look(const struct dp_plan_queue *queue)
 {
-    queue->alpha = pq->alpha;
-    queue->pool = pq->pool;
-    if (pq->lossless)
-        queue->limit = UINT64_MAX;
-    else
-        queue->limit = pq->alpha == BUF_ALPHA_NONE ? pq->limit_bytes : 0;
+    uint64_t limit = UINT64_MAX;
+
+    if (!queue->lossless)
+        limit = queue->alpha == BUF_ALPHA_NONE ? queue->limit_bytes : 0;
+    return queue->wred.max_bytes && queue->wred.min_bytes < limit
+               ? queue->wred.min_bytes
+               : limit;
 }
 
 /* Rates and transmission selection.  `old` is null for a new port. */
@@ -187,7 +190,7 @@ set_egress(struct dp *dp, struct dp_port *port, const struct dp_plan_port *old)
 
         set_shaper(&port->q_shaper[q], rate_bps, pp, !old, new_max,
                    dp->now_ns);
-        set_limit(&port->queue[q], &pp->queue[q]);
+        port->queue[q].limit = closer_look(&pp->queue[q]);
         if (rate_bps)
             port->shaped_q |= (uint8_t) (1u << q);
     }
@@ -203,10 +206,13 @@ set_fast_path(struct dp_port *port)
     memcpy(port->prio_to_pg, pp->prio_to_pg, N_PRIO);
     port->max_frame_bytes = pp->max_frame_bytes;
     port->all_vlans = pp->vlan_mode == DP_VLAN_TRUNK && pp->all_trunks;
-    port->may_untag = pp->vlan_mode == DP_VLAN_ACCESS ||
-                      pp->vlan_mode == DP_VLAN_NATIVE_UNTAGGED;
+    port->may_act = pp->vlan_mode == DP_VLAN_ACCESS ||
+                    pp->vlan_mode == DP_VLAN_NATIVE_UNTAGGED ||
+                    pp->rewrite_pcp || pp->rewrite_dscp ||
+                    pp->prio_tags != DP_PRIO_TAGS_KEEP;
     port->default_prio = pp->default_prio;
-    if (pp->trust == DP_TRUST_PCP)
+    port->trust_dscp = pp->trust == DP_TRUST_DSCP;
+    if (pp->trust != DP_TRUST_PORT)
         memcpy(port->pcp_to_prio, pp->pcp_to_prio, 8);
     else
         memset(port->pcp_to_prio, pp->default_prio, 8);

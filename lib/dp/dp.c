@@ -38,6 +38,7 @@ dp_create(const struct dp_conf *conf)
     dp->watch_ns = CLOCK_NEVER;
     dp->pool =
         pkt_pool_create(conf->n_buffers, conf->n_clones, conf->frame_bytes);
+    dp->rng.state = conf->seed;
     dp->mactab = mactab_create(conf->mac_entries, DP_MAX_PORTS, conf->seed);
     dp->calls = ring_create(DP_N_CALLS, sizeof(struct dp_call *));
     dp->events = ring_create(conf->n_events, sizeof(struct dp_event));

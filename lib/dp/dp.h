@@ -36,6 +36,7 @@ enum dp_drop {
     DP_DROP_NO_CLONE,          /* eg: no descriptor for a copy of a flood */
     DP_DROP_QUEUE_LIMIT,       /* eg: lossy queue at its limit */
     DP_DROP_WATCHDOG_TX,       /* eg: in a storm of that port */
+    DP_DROP_WRED,              /* eg: early, as the queue's profile says */
     DP_DROP_OVERSIZE,          /* eg: longer than the port may send */
     DP_DROP_PORT_DOWN,         /* eg: interface gone while it was queued */
     DP_DROP_PORT_REMOVED,      /* eg: port taken out of the bridge */
@@ -65,6 +66,7 @@ struct dp_port_counters {
     counter_t q_drops[N_QUEUE];                    /* dropped at the queue */
     counter_t q_drop_bytes[N_QUEUE];               /* and their octets */
     counter_t queue_drops[N_QUEUE][DP_N_DROPS];    /* q_drops by reason */
+    counter_t q_ecn_marked[N_QUEUE];               /* got CE there */
     counter_t q_frames[N_QUEUE], q_bytes[N_QUEUE]; /* queued now */
     counter_t q_peak[N_QUEUE];                     /* most bytes ever queued */
     counter_t violations[N_PRIO];  /* lossless frames lost, by priority; what a
@@ -116,7 +118,7 @@ struct dp_conf {
     uint32_t n_clones;    /* descriptors for copies */
     uint32_t frame_bytes; /* largest frame */
     uint32_t mac_entries; /* room of the MAC table */
-    uint64_t seed;        /* of its hash */
+    uint64_t seed;        /* of its hash, and of WRED */
     uint32_t n_events;    /* room of the event ring */
 };
 

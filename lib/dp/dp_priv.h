@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/counter.h"
 #include "base/ring.h"
+#include "base/rng.h"
 #include "dp/dp.h"
 #include "dp/plan.h"
 #include "dp/port.h"
@@ -94,6 +95,7 @@ struct dp {
     uint32_t n_leaving;                    /* how many */
     struct dp_retired retired;             /* of ports that are gone */
     struct dp_stall_hist stall;            /* lateness of turns */
+    struct rng rng;                        /* of WRED */
     struct ring *calls;                    /* mailbox: struct dp_call * */
     struct ring *events;                   /* to control: struct dp_event */
 };
@@ -125,6 +127,11 @@ void dp_admit(struct dp *, struct dp_port *in, struct dp_batch *);
 void dp_lookup(struct dp *, struct dp_port *in, struct dp_batch *);
 /* act.c: notes in p what `out` does to its tag. */
 void dp_act(const struct dp_port *out, struct pkt *p, struct dp_tag);
+/* mark.c: notes in p the DSCP that it leaves with. */
+void dp_rewrite_dscp(const struct dp_plan_port *, struct pkt *p);
+/* mark.c: a closer look at a frame for queue q: notes a mark, or drops it and
+ * returns false. */
+bool dp_may_enqueue(struct dp *, struct dp_port *, int q, struct pkt *);
 /* enqueue.c: appends every frame, or copies of it, to the queues where they
  * belong. */
 void dp_enqueue(struct dp *, struct dp_port *in, struct dp_batch *);

@@ -3,38 +3,9 @@
  * Stage enqueue: each frame is put at the end of the queue that its priority
  * maps to, on the port where it belongs or, copied, on every port of its VLAN.
  * A lossless queue takes everything: the ingress side bounds it.  A lossy one
- * has a limit.
+ * has a limit, and either may have a WRED profile.
  */
 #include "dp/dp_priv.h"
-
-/* A queue with a dynamic limit comes here with every frame, and so do all of a
- * port in a storm that is dropped (max_frame_bytes is 0); others only with
- * those that cannot be taken.  Drops the frame unless it fits. */
-static __attribute__((noinline)) bool
-fits(struct dp *dp, struct dp_port *out, int q, struct pkt *p, uint32_t len)
-{
-    const struct dp_queue *queue = &out->queue[q];
-    enum dp_drop reason = DP_DROP_QUEUE_LIMIT;
-
-    if (out->wd_tx >> p->prio & 1) {
-        reason = DP_DROP_WATCHDOG_TX;
-        counter_add(&out->watch.tx_drop[p->prio], 1);
-    } else if (pkt_tx_len(p) > out->conf->max_frame_bytes) {
-        reason = DP_DROP_OVERSIZE;
-    } else if (!out->netdev) {
-        reason = DP_DROP_PORT_DOWN;
-    } else {
-        uint64_t limit = queue->limit;
-
-        if (!limit)
-            limit = buf_dynamic_limit(queue->alpha,
-                                      buf_pool_free(&dp->buf[queue->pool]));
-        if (queue->bytes + len <= limit)
-            return true;
-    }
-    dp_drop_queue(dp, out, q, reason, p);
-    return false;
-}
 
 static inline __attribute__((always_inline)) void
 enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
@@ -44,12 +15,12 @@ enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
     uint32_t len;
 
     /* Most frames leave as they came, and say so since they were received. */
-    if (out->may_untag || (tag.tci & VLAN_VID_MASK) != p->vid)
+    if (out->may_act || (tag.tci & VLAN_VID_MASK) != p->vid)
         dp_act(out, p, tag);
     len = dp_wire_len(p);
     if (dp_unlikely(queue->bytes + len > queue->limit ||
                     pkt_tx_len(p) > out->max_frame_bytes || !out->netdev) &&
-        !fits(dp, out, q, p, len))
+        !dp_may_enqueue(dp, out, q, p))
         return;
     p->next = NULL;
     if (queue->head) {

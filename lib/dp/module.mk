@@ -11,6 +11,7 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/dp_priv.h \
 	lib/dp/enqueue.c \
 	lib/dp/lookup.c \
+	lib/dp/mark.c \
 	lib/dp/parse.c \
 	lib/dp/pause.c \
 	lib/dp/peaks.c \
@@ -32,13 +33,15 @@ dp_tests = \
 	tests/unit/test_dp_counters \
 	tests/unit/test_dp_buffer \
 	tests/unit/test_dp_forward \
+	tests/unit/test_dp_map \
 	tests/unit/test_dp_pfc \
 	tests/unit/test_dp_plan \
 	tests/unit/test_dp_pools \
 	tests/unit/test_dp_stall \
 	tests/unit/test_dp_tx \
 	tests/unit/test_dp_vlan \
-	tests/unit/test_dp_watchdog
+	tests/unit/test_dp_watchdog \
+	tests/unit/test_dp_wred
 check_PROGRAMS += $(dp_tests)
 TESTS += $(dp_tests)
 dp_rig = tests/unit/dp_rig.c tests/unit/dp_rig.h
@@ -54,6 +57,8 @@ tests_unit_test_dp_buffer_SOURCES = tests/unit/test_dp_buffer.c $(dp_rig)
 tests_unit_test_dp_buffer_LDADD = $(dp_test_libs)
 tests_unit_test_dp_forward_SOURCES = tests/unit/test_dp_forward.c $(dp_rig)
 tests_unit_test_dp_forward_LDADD = $(dp_test_libs)
+tests_unit_test_dp_map_SOURCES = tests/unit/test_dp_map.c $(dp_rig)
+tests_unit_test_dp_map_LDADD = $(dp_test_libs)
 tests_unit_test_dp_pfc_SOURCES = tests/unit/test_dp_pfc.c $(dp_rig)
 tests_unit_test_dp_pfc_LDADD = $(dp_test_libs)
 tests_unit_test_dp_plan_SOURCES = tests/unit/test_dp_plan.c $(dp_rig)
@@ -69,3 +74,5 @@ tests_unit_test_dp_vlan_LDADD = $(dp_test_libs)
 tests_unit_test_dp_watchdog_SOURCES = \
 	tests/unit/test_dp_watchdog.c $(dp_rig)
 tests_unit_test_dp_watchdog_LDADD = $(dp_test_libs)
+tests_unit_test_dp_wred_SOURCES = tests/unit/test_dp_wred.c $(dp_rig)
+tests_unit_test_dp_wred_LDADD = $(dp_test_libs)

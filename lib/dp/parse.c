@@ -57,6 +57,17 @@ ingress_vlan(const struct dp_plan_port *pp, uint16_t vid)
     return dp_carries(pp, vid) ? vid : -1;
 }
 
+/* The priority of a frame on a port that trusts DSCP; `prio`, by its PCP or
+ * the port's default, when it is no IP. */
+static __attribute__((noinline)) uint8_t
+dscp_prio(const struct dp_port *in, const struct pkt *p, uint8_t prio)
+{
+    uint8_t ds;
+
+    return eth_find_ds(p->data, p->len, &ds) ? in->conf->dscp_to_prio[ds >> 2]
+                                             : prio;
+}
+
 /* Finds priority, VLAN and group.  Returns the reason to drop the frame, or
  * DP_N_DROPS to keep it. */
 static inline enum dp_drop
@@ -76,6 +87,8 @@ classify(const struct dp *dp, const struct dp_port *in, struct pkt *p,
         return DP_DROP_VLAN;
     if (tag.tpid)
         prio = in->pcp_to_prio[tag.tci >> VLAN_PCP_SHIFT];
+    if (dp_unlikely(in->trust_dscp))
+        prio = dscp_prio(in, p, prio);
     p->vid = (uint16_t) vid;
     p->prio = prio;
     p->pg = in->prio_to_pg[prio];

@@ -14,6 +14,7 @@
 #include "qos/pfc.h"
 #include "qos/sched.h"
 #include "qos/watchdog.h"
+#include "qos/wred.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +25,17 @@
 
 struct dp_port; /* run-time state of a port: dp.h */
 
-enum dp_trust { DP_TRUST_PCP, DP_TRUST_PORT }; /* DSCP comes with maps */
+/* Where a frame's priority comes from.  A frame without what is trusted falls
+ * back: from DSCP to the PCP, from there to the port's default. */
+enum dp_trust { DP_TRUST_PCP, DP_TRUST_PORT, DP_TRUST_DSCP };
+
+/* Which frames that leave without a VLAN leave with a priority tag. */
+enum dp_prio_tags {
+    DP_PRIO_TAGS_KEEP,    /* those that came so, unless the port untags */
+    DP_PRIO_TAGS_NEVER,   /* none */
+    DP_PRIO_TAGS_NONZERO, /* those whose PCP is not 0 */
+    DP_PRIO_TAGS_ALWAYS,  /* all */
+};
 
 enum dp_vlan_mode {
     DP_VLAN_TRUNK,           /* all VLANs, or those in `trunks` */
@@ -40,6 +51,7 @@ struct dp_plan_queue {
                               in place of limit_bytes, or BUF_ALPHA_NONE */
     uint8_t pool;          /* of which that is */
     bool lossless;         /* no limit: the ingress side bounds it */
+    struct wred_conf wred; /* early marking and dropping */
 };
 
 struct dp_plan_port {
@@ -59,8 +71,14 @@ struct dp_plan_port {
     enum dp_trust trust;           /* where the priority comes from */
     uint8_t default_prio;          /* for frames that carry none */
     uint8_t pcp_to_prio[8];        /* by PCP */
+    uint8_t dscp_to_prio[64];      /* by DSCP, with trust in it */
     uint8_t prio_to_pg[N_PRIO];    /* by priority */
     uint8_t prio_to_queue[N_PRIO]; /* by priority */
+    uint8_t rewrite_pcp;           /* bit p: priority p leaves with ... */
+    uint8_t prio_to_pcp[N_PRIO];   /* ... this PCP, when it has a tag */
+    uint8_t rewrite_dscp;          /* bit p: priority p leaves with ... */
+    uint8_t prio_to_dscp[N_PRIO];  /* ... this DSCP, when it is IP */
+    enum dp_prio_tags prio_tags;   /* tags without a VLAN */
     enum dp_vlan_mode vlan_mode;   /* as in Open vSwitch */
     uint16_t tag;                  /* access or native VLAN */
     bool all_trunks;               /* trunk carries every VLAN */

@@ -19,6 +19,7 @@ static const char *const drop_names[DP_N_DROPS] = {
     [DP_DROP_NO_CLONE] = "no-clone",
     [DP_DROP_QUEUE_LIMIT] = "queue-limit",
     [DP_DROP_WATCHDOG_TX] = "watchdog-tx",
+    [DP_DROP_WRED] = "wred",
     [DP_DROP_OVERSIZE] = "oversize",
     [DP_DROP_PORT_DOWN] = "port-down",
     [DP_DROP_PORT_REMOVED] = "port-removed",

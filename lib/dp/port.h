@@ -22,12 +22,11 @@ struct dp_queue {
     struct pkt *head;  /* first to leave; null: empty */
     struct pkt *tail;  /* last; means something unless empty */
     uint64_t bytes;    /* wire octets queued */
-    uint64_t limit;    /* most octets; UINT64_MAX: lossless; 0: dynamic */
+    uint64_t limit;    /* most octets that need no closer look (see
+                          dp_may_enqueue); UINT64_MAX: any number */
     uint64_t peak;     /* most octets ever queued */
     uint32_t frames;   /* queued */
     uint32_t head_len; /* wire length of the head, unless empty */
-    int8_t alpha;      /* dynamic limit: 2^alpha x free, else none */
-    uint8_t pool;      /* of which pool */
 } __attribute__((aligned(64)));
 
 /* The order of members follows who reads them together.  What comes of the
@@ -41,7 +40,8 @@ struct dp_port {
     uint32_t held;                   /* frames in all queues */
     uint16_t slot;                   /* index in the bridge */
     bool all_vlans;                  /* a trunk of every VLAN */
-    bool may_untag;                  /* some VLAN leaves without its tag */
+    bool may_act;                    /* frames may leave otherwise than they
+                                        came although the VLAN is the same */
     uint8_t ready;                   /* bit q: queue q has a frame */
     uint8_t paused_q;                /* bit q: queue q is paused by the peer */
     uint8_t shaped_q;                /* bit q: queue q has a maximum rate */
@@ -56,6 +56,7 @@ struct dp_port {
     uint8_t default_prio;       /* of conf */
     uint8_t wd_rx;              /* bit p: a storm discards p that comes */
     uint8_t wd_tx;              /* bit p: and p that is to leave here */
+    bool trust_dscp;            /* of conf */
     struct dp_queue queue[N_QUEUE];  /* egress queues */
     struct sched sched;              /* transmission selection */
     struct shaper shaper;            /* line rate; rate_bps 0: not shaped */

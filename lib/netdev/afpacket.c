@@ -270,9 +270,9 @@ afpacket_open(const struct netdev_args *args, struct netdev **out,
 
 /* A batch laid out for sendmmsg(). */
 struct tx_batch {
-    struct mmsghdr msgs[PKT_BATCH]; /* one frame each */
-    struct iovec iov[PKT_BATCH][4]; /* its pieces: 3, and padding */
-    uint8_t tags[PKT_BATCH][4];     /* tags that are put in */
+    struct mmsghdr msgs[PKT_BATCH];          /* one frame each */
+    struct iovec iov[PKT_BATCH][4];          /* its pieces: 3, and padding */
+    uint8_t scratch[PKT_BATCH][PKT_SCRATCH]; /* headers that are changed */
 };
 
 static void
@@ -281,7 +281,7 @@ lay_out(struct tx_batch *b, struct pkt *const pkts[], uint32_t n)
     static const uint8_t zeros[PKT_MIN_LEN];
 
     for (uint32_t i = 0; i < n; i++) {
-        int k = pkt_gather(pkts[i], b->iov[i], b->tags[i]);
+        int k = pkt_gather(pkts[i], b->iov[i], b->scratch[i]);
         uint32_t len = pkt_tx_len(pkts[i]);
 
         if (len < PKT_MIN_LEN)

@@ -297,8 +297,8 @@ write_frame(struct tap *t, const struct pkt *p)
     static const uint8_t zeros[PKT_MIN_LEN];
     struct iovec iov[5] = {{(void *) &nothing_to_do, sizeof(nothing_to_do)}};
     uint32_t len = pkt_tx_len(p);
-    uint8_t tag[4];
-    int n = 1 + pkt_gather(p, iov + 1, tag);
+    uint8_t scratch[PKT_SCRATCH];
+    int n = 1 + pkt_gather(p, iov + 1, scratch);
 
     if (len < PKT_MIN_LEN)
         iov[n++] = (struct iovec){(void *) zeros, PKT_MIN_LEN - len};

@@ -112,6 +112,7 @@ alloc(struct pkt_pool *pool, uint32_t n_left)
     p->pg = 0;
     p->tx_skip = 0;
     p->tx_tag = false;
+    p->tx_l3 = 0;
     return p;
 }
 
@@ -201,12 +202,60 @@ pkt_pool_n_empty(const struct pkt_pool *pool)
     return counter_get(&pool->n_empty);
 }
 
+/* Octets of an IP header that a change of its DSCP and ECN concerns: those of
+ * version 4 up to the end of the checksum. */
+#define IP_EDIT 12
+
+/* Gives the IP header at ip the octet ds.  The checksum of version 4 follows
+ * without being computed anew (RFC 1624, equation 3), so that one that was
+ * wrong stays wrong. */
+static void
+put_ds(uint8_t *ip, uint8_t ds)
+{
+    uint32_t sum;
+
+    if (ip[0] >> 4 == 6) {
+        ip[0] = (uint8_t) (0x60 | ds >> 4);
+        ip[1] = (uint8_t) ((ds << 4 & 0xf0) | (ip[1] & 0x0f));
+        return;
+    }
+    sum = (uint16_t) ~(ip[10] << 8 | ip[11]);
+    sum += (uint16_t) ~(ip[0] << 8 | ip[1]);
+    sum += (uint32_t) (ip[0] << 8 | ds);
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = ~((sum & 0xffff) + (sum >> 16));
+    ip[1] = ds;
+    ip[10] = (uint8_t) (sum >> 8);
+    ip[11] = (uint8_t) sum;
+}
+
+/* The headers are copied and edited there: others may share the frame. */
+int
+pkt_gather_ip(const struct pkt *p, struct iovec iov[3],
+              uint8_t scratch[PKT_SCRATCH])
+{
+    uint32_t from = 12u + p->tx_skip, to = p->tx_l3 + IP_EDIT, n = 12;
+
+    assert(p->tx_l3 >= from && p->tx_l3 <= PKT_MAX_L3 && p->len >= to);
+    memcpy(scratch, p->data, n);
+    if (p->tx_tag) {
+        pkt_put_tag(p, scratch + n);
+        n += 4;
+    }
+    memcpy(scratch + n, p->data + from, to - from);
+    n += to - from;
+    put_ds(scratch + n - IP_EDIT, p->tx_ds);
+    iov[0] = (struct iovec){scratch, n};
+    iov[1] = (struct iovec){p->data + to, p->len - to};
+    return 2;
+}
+
 uint32_t
 pkt_copy_out(const struct pkt *p, uint8_t *to)
 {
     struct iovec iov[3];
-    uint8_t tag[4];
-    int n = pkt_gather(p, iov, tag);
+    uint8_t scratch[PKT_SCRATCH];
+    int n = pkt_gather(p, iov, scratch);
     uint32_t len = 0;
 
     for (int i = 0; i < n; i++) {

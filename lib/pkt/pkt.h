@@ -5,8 +5,9 @@
  * and the last reference gives the buffer back.  A flooded frame is not
  * copied: each further egress queue gets a clone, a descriptor without a
  * buffer that refers to its owner's.  The frame stays as it came in; a
- * VLAN tag that egress adds, or takes away, is a note in the descriptor that
- * the sending provider carries out (pkt_gather, pkt_copy_out).
+ * VLAN tag that egress adds, or takes away, and an IP header's DSCP and ECN
+ * that it changes, are notes in the descriptor that the sending provider
+ * carries out (pkt_gather, pkt_copy_out).
  *
  * Everything here belongs to the one thread that runs the datapath, except
  * pkt_pool_create/destroy and the counters.  Nothing allocates after create.
@@ -31,6 +32,12 @@
 #define PKT_HEADROOM 64
 /* Shortest Ethernet frame without FCS; shorter ones are padded on sending. */
 #define PKT_MIN_LEN 60
+/* What pkt_gather() needs beside the frame: the MACs, a tag that is put in, a
+ * tag and a half that stay with the EtherType, and the start of the IP header
+ * up to the end of its checksum. */
+#define PKT_SCRATCH 40
+/* Largest tx_l3: behind two tags. */
+#define PKT_MAX_L3 22
 /* No ingress port / priority group: charged to no one. */
 #define PKT_NO_PORT UINT16_MAX
 
@@ -53,6 +60,9 @@ struct pkt {
     uint16_t tx_tpid;      /* its TPID, e.g. 0x8100 */
     uint16_t tx_tci;       /* its TCI: PCP, DEI, VID */
     bool is_clone;         /* a descriptor without a buffer of its own */
+    uint8_t tx_l3;         /* where the IP header begins whose DSCP and ECN
+                              octet is tx_ds when sent; 0: stays as it is */
+    uint8_t tx_ds;         /* that octet (TOS, traffic class) */
 } __attribute__((aligned(64)));
 
 /* n_buffers buffers of frame_bytes (largest frame; headroom is added), and
@@ -63,7 +73,7 @@ struct pkt_pool *pkt_pool_create(uint32_t n_buffers, uint32_t n_clones,
 void pkt_pool_destroy(struct pkt_pool *);
 
 /* A descriptor with a buffer, n_refs 1, data after the headroom, len 0,
- * in_port PKT_NO_PORT, no tag note; null (and counted) when none is free. */
+ * in_port PKT_NO_PORT, no notes; null (and counted) when none is free. */
 struct pkt *pkt_alloc(struct pkt_pool *);
 
 /* The same for a MAC control frame, which is given back at once: finds one of
@@ -72,7 +82,7 @@ struct pkt *pkt_alloc(struct pkt_pool *);
 struct pkt *pkt_alloc_ctl(struct pkt_pool *);
 
 /* One more reference to p's frame, for one more egress queue; null (and
- * counted) when no clone is free.  Copies len, vid, prio and the tag note. */
+ * counted) when no clone is free.  Copies len, vid, prio and the notes. */
 struct pkt *pkt_clone(struct pkt *p);
 
 /* Gives one reference back.  True when it was the last one of the owner's
@@ -103,26 +113,39 @@ pkt_tx_len(const struct pkt *p)
     return p->len - p->tx_skip + (p->tx_tag ? 4u : 0u);
 }
 
-/* Fills iov with what is to be sent, in order, without copying; `tag` is
- * scratch of 4 octets that must live as long as iov.  Returns how many
- * entries (1 to 3).  p->len >= 14. */
+/* Use pkt_gather(). */
+int pkt_gather_ip(const struct pkt *p, struct iovec iov[3],
+                  uint8_t scratch[PKT_SCRATCH]);
+
+static inline void
+pkt_put_tag(const struct pkt *p, uint8_t tag[4])
+{
+    tag[0] = (uint8_t) (p->tx_tpid >> 8);
+    tag[1] = (uint8_t) p->tx_tpid;
+    tag[2] = (uint8_t) (p->tx_tci >> 8);
+    tag[3] = (uint8_t) p->tx_tci;
+}
+
+/* Fills iov with what is to be sent, in order, copying no more than headers;
+ * the scratch must live as long as iov.  Returns how many entries (1 to 3).
+ * p->len >= 14. */
 static inline int
-pkt_gather(const struct pkt *p, struct iovec iov[3], uint8_t tag[4])
+pkt_gather(const struct pkt *p, struct iovec iov[3],
+           uint8_t scratch[PKT_SCRATCH])
 {
     uint32_t from = 12u + p->tx_skip;
     int n = 0;
 
-    if (!p->tx_tag && !p->tx_skip) {
+    if (!p->tx_tag && !p->tx_skip && !p->tx_l3) {
         iov[0] = (struct iovec){p->data, p->len};
         return 1;
     }
+    if (p->tx_l3)
+        return pkt_gather_ip(p, iov, scratch);
     iov[n++] = (struct iovec){p->data, 12};
     if (p->tx_tag) {
-        tag[0] = (uint8_t) (p->tx_tpid >> 8);
-        tag[1] = (uint8_t) p->tx_tpid;
-        tag[2] = (uint8_t) (p->tx_tci >> 8);
-        tag[3] = (uint8_t) p->tx_tci;
-        iov[n++] = (struct iovec){tag, 4};
+        pkt_put_tag(p, scratch);
+        iov[n++] = (struct iovec){scratch, 4};
     }
     iov[n++] = (struct iovec){p->data + from, p->len - from};
     return n;

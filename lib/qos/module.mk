@@ -12,7 +12,9 @@ lib_qos_libqos_a_SOURCES = \
 	lib/qos/shaper.c \
 	lib/qos/shaper.h \
 	lib/qos/watchdog.c \
-	lib/qos/watchdog.h
+	lib/qos/watchdog.h \
+	lib/qos/wred.c \
+	lib/qos/wred.h
 EXTRA_DIST += lib/qos/may_include
 
 # Every policy is tested by itself: its object, not the archive, so that a
@@ -23,7 +25,8 @@ qos_tests = \
 	tests/unit/test_pfc \
 	tests/unit/test_sched \
 	tests/unit/test_shaper \
-	tests/unit/test_watchdog
+	tests/unit/test_watchdog \
+	tests/unit/test_wred
 check_PROGRAMS += $(qos_tests)
 TESTS += $(qos_tests)
 qos_test_libs = lib/wire/libwire.a lib/base/libbase.a $(UNIT_LIBS)
@@ -41,3 +44,5 @@ tests_unit_test_shaper_LDADD = lib/base/libbase.a $(UNIT_LIBS) -lm
 tests_unit_test_watchdog_SOURCES = \
 	tests/unit/test_watchdog.c lib/qos/watchdog.c
 tests_unit_test_watchdog_LDADD = lib/base/libbase.a $(UNIT_LIBS)
+tests_unit_test_wred_SOURCES = tests/unit/test_wred.c lib/qos/wred.c
+tests_unit_test_wred_LDADD = lib/base/libbase.a $(UNIT_LIBS) -lm

@@ -53,6 +53,12 @@ eth_outer_tag(const uint8_t *frame, size_t n, uint16_t *tci)
     return t;
 }
 
+/* Where the IP header behind at most two tags begins, *ds being the octet of
+ * it that has DSCP and ECN (TOS, traffic class); 0: there is no whole IP
+ * header.  The same frames as is_ip of eth_parse(), without looking further.
+ */
+uint32_t eth_find_ds(const uint8_t *frame, size_t n, uint8_t *ds);
+
 /* MAC as a 48-bit number, first octet highest, and back. */
 static inline uint64_t
 eth_mac_u64(const uint8_t *m)

@@ -35,6 +35,18 @@ check_info(const uint8_t *data, size_t n, const struct eth_info *i)
         require(i->dscp == 0 && i->ip_proto == 0);
 }
 
+/* The short way to DSCP and ECN finds what the full parse finds. */
+static void
+check_ds(const uint8_t *data, size_t n, const struct eth_info *i)
+{
+    uint8_t ds = 0;
+    uint32_t l3 = eth_find_ds(data, n, &ds);
+
+    require((l3 != 0) == i->is_ip);
+    if (l3)
+        require(l3 == i->l3_ofs && ds >> 2 == i->dscp);
+}
+
 static void
 check_csum(const uint8_t *data, size_t n)
 {
@@ -69,10 +81,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct eth_info info;
     size_t shown = n > 4096 ? 4096 : n; /* offsets are of 16 bits */
 
-    if (eth_parse(data, shown, &info))
+    if (eth_parse(data, shown, &info)) {
         check_info(data, shown, &info);
-    else
+        check_ds(data, shown, &info);
+    } else {
         require(shown < 22); /* cut in its header or its two tags */
+        require(!eth_find_ds(data, shown, &(uint8_t){0}));
+    }
     check_csum(data, n);
     check_mac_text(data, n);
     return 0;

@@ -247,6 +247,65 @@ rig_send(struct rig *r, uint32_t port, uint64_t dst, uint64_t src, int tci,
 }
 
 uint32_t
+rig_ip_frame(uint8_t *out, uint32_t from, uint32_t to, int version,
+             const uint32_t *tags, int n_tags, uint8_t ds, uint32_t payload,
+             uint32_t seq)
+{
+    uint32_t header = version == 4 ? 20 : 40;
+    uint32_t len = 14 + 4 * (uint32_t) n_tags + header + payload;
+    uint8_t *p = out;
+
+    memset(out, 0, len);
+    p = put_mac(put_mac(p, HOST(to)), HOST(from));
+    for (int i = 0; i < n_tags; i++)
+        p = put_be16(put_be16(p, tags[i] >> 16), tags[i] & 0xffff);
+    p = put_be16(p, version == 4 ? ETH_T_IP4 : ETH_T_IP6);
+    if (version == 4) {
+        put_be16(p, 0x4500u | ds);
+        put_be16(p + 2, 20 + payload);
+        put_be16(p + 4, seq & 0xffff);
+        put_be16(p + 8, 0x4011); /* TTL 64, UDP */
+        put_be16(p + 10, eth_csum_fold(eth_csum_add(0, p, 20)));
+    } else {
+        put_be16(p, 0x6000u | (unsigned) ds << 4 | 0xa);
+        put_be16(p + 2, 0xbcde); /* flow label */
+        put_be16(p + 4, payload);
+        put_be16(p + 6, 0x1140);
+    }
+    put_be16(out + len - 4, seq >> 16);
+    put_be16(out + len - 2, seq & 0xffff);
+    return len;
+}
+
+void
+rig_inject(struct rig *r, uint32_t port, const uint8_t *frame, uint32_t len)
+{
+    netdev_mem_set_now(r->nd[port], r->now_ns);
+    cr_assert(netdev_mem_inject(r->nd[port], frame, len));
+}
+
+uint32_t
+rig_take_ip(struct rig *r, uint32_t port, uint8_t *out, struct eth_info *info,
+            uint8_t *ds)
+{
+    uint32_t len = rig_take(r, port, out);
+    const uint8_t *ip;
+
+    if (!len)
+        return 0;
+    cr_assert(eth_parse(out, len, info) && info->is_ip);
+    ip = out + info->l3_ofs;
+    if (info->ethertype == ETH_T_IP4) {
+        *ds = ip[1];
+        cr_assert_eq(eth_csum_fold(eth_csum_add(0, ip, 20)), 0);
+    } else {
+        *ds = (uint8_t) (ip[0] << 4 | ip[1] >> 4);
+        cr_assert_eq((ip[1] & 15) << 16 | ip[2] << 8 | ip[3], 0xabcde);
+    }
+    return len;
+}
+
+uint32_t
 rig_take(struct rig *r, uint32_t port, uint8_t *out)
 {
     return netdev_mem_take(r->nd[port], out, FRAME_BYTES);

@@ -68,6 +68,18 @@ uint32_t rig_frame(uint8_t *out, uint64_t dst, uint64_t src, int tci,
 /* Makes such a frame arrive on the port. */
 void rig_send(struct rig *, uint32_t port, uint64_t dst, uint64_t src, int tci,
               uint32_t len, uint32_t seq);
+/* An IP frame of that version from HOST(from) to HOST(to), behind n_tags tags
+ * (TPID << 16 | TCI), with DSCP and ECN; the checksum of version 4 is right.
+ * rig_seq() finds seq.  Returns its length. */
+uint32_t rig_ip_frame(uint8_t *out, uint32_t from, uint32_t to, int version,
+                      const uint32_t *tags, int n_tags, uint8_t ds,
+                      uint32_t payload, uint32_t seq);
+/* Makes a frame arrive. */
+void rig_inject(struct rig *, uint32_t port, const uint8_t *frame,
+                uint32_t len);
+/* As rig_take, of an IP frame, whose checksum is checked. */
+uint32_t rig_take_ip(struct rig *, uint32_t port, uint8_t *out,
+                     struct eth_info *, uint8_t *ds);
 /* Takes the next frame that left the port; its length, 0: none. */
 uint32_t rig_take(struct rig *, uint32_t port, uint8_t *out);
 /* Throws away what left the port; how many frames. */

@@ -123,6 +123,139 @@ Test(pkt, a_tag_is_replaced_on_the_way_out)
     pkt_pool_destroy(pool);
 }
 
+/* The checksum as RFC 1071 has it; 0xffff over a header that holds it. */
+static uint16_t
+ip_sum(const uint8_t *ip)
+{
+    uint32_t sum = 0;
+
+    for (int i = 0; i < 20; i += 2)
+        sum += (uint32_t) (ip[i] << 8 | ip[i + 1]);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t) sum;
+}
+
+/* An IPv4 frame with `tags` octets of tags, TOS and identification as given,
+ * and a right checksum. */
+static uint32_t
+ip4_frame(uint8_t *out, uint32_t tags, uint8_t tos, uint16_t id)
+{
+    uint8_t *ip = out + 14 + tags;
+    uint16_t sum;
+
+    for (uint32_t i = 0; i < 14 + tags + 40; i++)
+        out[i] = (uint8_t) (i * 7 + id);
+    ip[0] = 0x45;
+    ip[1] = tos;
+    ip[4] = (uint8_t) (id >> 8);
+    ip[5] = (uint8_t) id;
+    ip[10] = ip[11] = 0;
+    sum = (uint16_t) ~ip_sum(ip);
+    ip[10] = (uint8_t) (sum >> 8);
+    ip[11] = (uint8_t) sum;
+    return 14 + tags + 40;
+}
+
+Test(pkt, s11_dscp_and_ecn_of_ip4_change_on_the_way_out_with_the_checksum)
+{
+    struct pkt_pool *pool = pkt_pool_create(1, 1, 128);
+    uint8_t out[128];
+
+    for (uint32_t tags = 0; tags <= 8; tags += 4)
+        for (uint32_t i = 0; i < 65536; i++) {
+            struct pkt *p = pkt_alloc(pool), *copy;
+            uint32_t l3 = 14 + tags, n;
+
+            n = p->len = ip4_frame(p->data, tags, (uint8_t) i, (uint16_t) i);
+            copy = pkt_clone(p);
+            copy->tx_l3 = (uint8_t) l3;
+            copy->tx_ds = (uint8_t) (i >> 8);
+            cr_assert_eq(pkt_copy_out(copy, out), n);
+            cr_assert_eq(ip_sum(out + l3), 0xffff, "%u", i);
+            cr_assert_eq(out[l3 + 1], i >> 8);
+            cr_assert_arr_eq(out, p->data, l3 + 1);
+            cr_assert_arr_eq(out + l3 + 2, p->data + l3 + 2, 8);
+            cr_assert_arr_eq(out + l3 + 12, p->data + l3 + 12, n - l3 - 12);
+            cr_assert_eq(pkt_copy_out(p, out), n);
+            cr_assert_arr_eq(out, p->data, n, "the frame itself stays");
+            pkt_free(copy);
+            pkt_free(p);
+        }
+    pkt_pool_destroy(pool);
+}
+
+Test(pkt, s11_a_checksum_that_was_wrong_stays_wrong)
+{
+    struct pkt_pool *pool = pkt_pool_create(1, 0, 128);
+    struct pkt *p = pkt_alloc(pool);
+    uint8_t out[128];
+
+    p->len = ip4_frame(p->data, 0, 2, 77);
+    p->data[24] ^= 0x10;
+    p->tx_l3 = 14;
+    p->tx_ds = 3;
+    pkt_copy_out(p, out);
+    cr_assert_neq(ip_sum(out + 14), 0xffff);
+    pkt_free(p);
+    pkt_pool_destroy(pool);
+}
+
+Test(pkt, s11_dscp_and_ecn_of_ip6_change_and_the_flow_label_stays)
+{
+    struct pkt_pool *pool = pkt_pool_create(1, 0, 128);
+
+    for (uint32_t ds = 0; ds < 256; ds++) {
+        struct pkt *p = pkt_alloc(pool);
+        uint8_t out[128];
+
+        p->len = 14 + 40 + 8;
+        for (uint32_t i = 0; i < p->len; i++)
+            p->data[i] = (uint8_t) (i * 5 + ds);
+        p->data[14] = 0x6a;
+        p->data[15] = 0x5c;
+        p->tx_l3 = 14;
+        p->tx_ds = (uint8_t) ds;
+        cr_assert_eq(pkt_copy_out(p, out), p->len);
+        cr_assert_eq(out[14], 0x60 | ds >> 4);
+        cr_assert_eq(out[15], (ds & 15) << 4 | 0x0c);
+        cr_assert_arr_eq(out, p->data, 14);
+        cr_assert_arr_eq(out + 16, p->data + 16, p->len - 16);
+        pkt_free(p);
+    }
+    pkt_pool_destroy(pool);
+}
+
+Test(pkt, s4_a_tag_and_a_dscp_change_together)
+{
+    struct pkt_pool *pool = pkt_pool_create(1, 0, 128);
+    struct pkt *p = pkt_alloc(pool);
+    uint8_t out[128], want[128];
+
+    /* Two tags: the outer one goes, another one comes. */
+    p->len = ip4_frame(p->data, 8, 0x10, 1);
+    memcpy(want, p->data, p->len);
+    memcpy(want + 12, (uint8_t[]){0x88, 0xa8, 0xa0, 0x09}, 4);
+    p->tx_skip = 4;
+    p->tx_tag = true;
+    p->tx_tpid = 0x88a8;
+    p->tx_tci = 0xa009;
+    p->tx_l3 = 22;
+    p->tx_ds = 0x69;
+    cr_assert_eq(pkt_copy_out(p, out), p->len);
+    want[23] = 0x69;
+    memcpy(want + 32, out + 32, 2);
+    cr_assert_eq(ip_sum(out + 22), 0xffff);
+    cr_assert_arr_eq(out, want, p->len);
+    /* The outer one goes. */
+    p->tx_tag = false;
+    cr_assert_eq(pkt_copy_out(p, out), p->len - 4);
+    cr_assert_arr_eq(out, want, 12);
+    cr_assert_arr_eq(out + 12, want + 16, p->len - 16);
+    pkt_free(p);
+    pkt_pool_destroy(pool);
+}
+
 Test(pkt, mac_control_finds_a_buffer_when_data_finds_none)
 {
     struct pkt_pool *pool = pkt_pool_create(2, 0, 64);
