@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The configuration of sluiced, version 2.  A new database is made from this
+-- The configuration of sluiced, version 3.  A new database is made from this
 -- file; an older one is brought here by the files in migrations/, in order of
 -- their numbers, each of which makes the version that it is named after.  A
 -- test holds both ways to the same result.
@@ -17,23 +17,29 @@ CREATE TABLE bridge (
     mac_ageing_s     INTEGER NOT NULL CHECK (mac_ageing_s >= 0),
     forward_reserved INTEGER NOT NULL CHECK (forward_reserved IN (0, 1)),
     trust            TEXT NOT NULL,
-    default_priority INTEGER NOT NULL CHECK (default_priority BETWEEN 0 AND 7)
+    default_priority INTEGER NOT NULL
+                     CHECK (default_priority BETWEEN 0 AND 7),
+    priority_tags    TEXT NOT NULL DEFAULT 'keep'
 );
 
--- Eight rows for each kind.
+-- Eight rows for each kind, and 64 for dscp_to_priority; none: the default.
+-- to_code of priority_to_pcp and priority_to_dscp: 255 leaves it as it came.
 CREATE TABLE bridge_map (
     bridge    TEXT NOT NULL REFERENCES bridge (name) ON DELETE CASCADE,
     kind      TEXT NOT NULL CHECK (kind IN ('pcp_to_priority',
+                                            'dscp_to_priority',
                                             'priority_to_queue',
-                                            'priority_to_group')),
-    from_code INTEGER NOT NULL CHECK (from_code BETWEEN 0 AND 7),
-    to_code   INTEGER NOT NULL CHECK (to_code BETWEEN 0 AND 7),
+                                            'priority_to_group',
+                                            'priority_to_pcp',
+                                            'priority_to_dscp')),
+    from_code INTEGER NOT NULL CHECK (from_code BETWEEN 0 AND 63),
+    to_code   INTEGER NOT NULL CHECK (to_code BETWEEN 0 AND 255),
     PRIMARY KEY (bridge, kind, from_code)
 ) WITHOUT ROWID;
 
 -- A port.  Its slot is its place in the datapath, kept while the port lives.
 -- mac: null when none is given.  pfc_priorities: bit p for priority p.
--- trust, default_priority: null when the bridge's hold.
+-- trust, default_priority, priority_tags: null when the bridge's hold.
 CREATE TABLE port (
     name             TEXT PRIMARY KEY NOT NULL
                      CHECK (length(name) BETWEEN 1 AND 15),
@@ -53,17 +59,21 @@ CREATE TABLE port (
     trust            TEXT,
     default_priority INTEGER CHECK (default_priority BETWEEN 0 AND 7),
     ring_bytes       INTEGER NOT NULL DEFAULT 0 CHECK (ring_bytes >= 0),
+    priority_tags    TEXT,
     UNIQUE (bridge, slot)
 );
 
--- Eight rows for each kind that the port gives; none: the bridge's hold.
+-- As many rows for each kind that the port gives; none: the bridge's hold.
 CREATE TABLE port_map (
     port      TEXT NOT NULL REFERENCES port (name) ON DELETE CASCADE,
     kind      TEXT NOT NULL CHECK (kind IN ('pcp_to_priority',
+                                            'dscp_to_priority',
                                             'priority_to_queue',
-                                            'priority_to_group')),
-    from_code INTEGER NOT NULL CHECK (from_code BETWEEN 0 AND 7),
-    to_code   INTEGER NOT NULL CHECK (to_code BETWEEN 0 AND 7),
+                                            'priority_to_group',
+                                            'priority_to_pcp',
+                                            'priority_to_dscp')),
+    from_code INTEGER NOT NULL CHECK (from_code BETWEEN 0 AND 63),
+    to_code   INTEGER NOT NULL CHECK (to_code BETWEEN 0 AND 255),
     PRIMARY KEY (port, kind, from_code)
 ) WITHOUT ROWID;
 
@@ -89,16 +99,22 @@ CREATE TABLE port_group (
     PRIMARY KEY (port, pg)
 ) WITHOUT ROWID;
 
--- Egress queues, eight rows for a port.
+-- Egress queues, eight rows for a port.  wred_max_bytes: 0 for no WRED.
 CREATE TABLE port_queue (
-    port         TEXT NOT NULL REFERENCES port (name) ON DELETE CASCADE,
-    queue        INTEGER NOT NULL CHECK (queue BETWEEN 0 AND 7),
-    ets          INTEGER NOT NULL CHECK (ets IN (0, 1)),
-    weight       INTEGER NOT NULL CHECK (weight BETWEEN 0 AND 100),
-    max_rate_bps INTEGER NOT NULL CHECK (max_rate_bps >= 0),
-    limit_bytes  INTEGER NOT NULL CHECK (limit_bytes > 0),
+    port           TEXT NOT NULL REFERENCES port (name) ON DELETE CASCADE,
+    queue          INTEGER NOT NULL CHECK (queue BETWEEN 0 AND 7),
+    ets            INTEGER NOT NULL CHECK (ets IN (0, 1)),
+    weight         INTEGER NOT NULL CHECK (weight BETWEEN 0 AND 100),
+    max_rate_bps   INTEGER NOT NULL CHECK (max_rate_bps >= 0),
+    limit_bytes    INTEGER NOT NULL CHECK (limit_bytes > 0),
+    wred_min_bytes INTEGER NOT NULL DEFAULT 0 CHECK (wred_min_bytes >= 0),
+    wred_max_bytes INTEGER NOT NULL DEFAULT 0
+                   CHECK (wred_max_bytes >= wred_min_bytes),
+    wred_percent   INTEGER NOT NULL DEFAULT 100
+                   CHECK (wred_percent BETWEEN 0 AND 100),
+    ecn            INTEGER NOT NULL DEFAULT 0 CHECK (ecn IN (0, 1)),
     PRIMARY KEY (port, queue)
 ) WITHOUT ROWID;
 
 PRAGMA application_id = 1397506885;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;

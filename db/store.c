@@ -13,11 +13,18 @@
 #include <unistd.h>
 
 const struct store_map store_maps[STORE_N_MAPS] = {
-    {"pcp_to_priority", offsetof(struct conf_map, pcp_to_prio), CONF_MAP_PCP},
+    {"pcp_to_priority", offsetof(struct conf_map, pcp_to_prio), CONF_MAP_PCP,
+     8},
     {"priority_to_queue", offsetof(struct conf_map, prio_to_queue),
-     CONF_MAP_QUEUE},
+     CONF_MAP_QUEUE, 8},
     {"priority_to_group", offsetof(struct conf_map, prio_to_pg),
-     CONF_MAP_GROUP},
+     CONF_MAP_GROUP, 8},
+    {"dscp_to_priority", offsetof(struct conf_map, dscp_to_prio),
+     CONF_MAP_DSCP, 64},
+    {"priority_to_pcp", offsetof(struct conf_map, prio_to_pcp),
+     CONF_MAP_TO_PCP, 8},
+    {"priority_to_dscp", offsetof(struct conf_map, prio_to_dscp),
+     CONF_MAP_TO_DSCP, 8},
 };
 
 static int

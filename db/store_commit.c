@@ -54,7 +54,7 @@ put_map(const struct store *s, const char *sql, const char *owner,
         const struct store_map *m = &store_maps[i];
         const uint8_t *codes = (const uint8_t *) map + m->offset;
 
-        for (j = 0; (map->given & m->given) && j < 8 && !rc; j++)
+        for (j = 0; (map->given & m->given) && j < m->n && !rc; j++)
             rc = store_run(s, err, sql, "ssii", owner, m->kind, (int64_t) j,
                            (int64_t) codes[j]);
     }
@@ -67,18 +67,20 @@ put_bridge(const struct store *s, const struct conf_bridge *b, struct err *err)
     int rc = store_run(
         s, err,
         "INSERT INTO bridge (name, memory_bytes, max_frame_bytes,"
-        " mac_ageing_s, forward_reserved, trust, default_priority)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
+        " mac_ageing_s, forward_reserved, trust, default_priority,"
+        " priority_tags)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
         " memory_bytes = excluded.memory_bytes,"
         " max_frame_bytes = excluded.max_frame_bytes,"
         " mac_ageing_s = excluded.mac_ageing_s,"
         " forward_reserved = excluded.forward_reserved,"
         " trust = excluded.trust,"
-        " default_priority = excluded.default_priority",
-        "siiiisi", b->name, (int64_t) b->memory_bytes,
+        " default_priority = excluded.default_priority,"
+        " priority_tags = excluded.priority_tags",
+        "siiiisis", b->name, (int64_t) b->memory_bytes,
         (int64_t) b->max_frame_bytes, (int64_t) b->mac_ageing_s,
         (int64_t) b->forward_reserved, conf_trust_name(b->map.trust),
-        (int64_t) b->map.default_prio);
+        (int64_t) b->map.default_prio, conf_prio_tags_name(b->map.prio_tags));
 
     return rc ? rc
               : put_map(s,
@@ -119,11 +121,14 @@ put_queues(const struct store *s, const struct conf_port *p, struct err *err)
 
         rc = store_run(s, err,
                        "INSERT INTO port_queue (port, queue, ets, weight,"
-                       " max_rate_bps, limit_bytes)"
-                       " VALUES (?, ?, ?, ?, ?, ?)",
-                       "siiiii", p->name, (int64_t) i, (int64_t) q->ets,
+                       " max_rate_bps, limit_bytes, wred_min_bytes,"
+                       " wred_max_bytes, wred_percent, ecn)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                       "siiiiiiiii", p->name, (int64_t) i, (int64_t) q->ets,
                        (int64_t) q->weight, (int64_t) q->max_rate_bps,
-                       (int64_t) q->limit_bytes);
+                       (int64_t) q->limit_bytes, (int64_t) q->wred_min_bytes,
+                       (int64_t) q->wred_max_bytes, (int64_t) q->wred_percent,
+                       (int64_t) q->ecn);
     }
     return rc;
 }
@@ -148,21 +153,23 @@ put_port(const struct store *s, const struct conf_bridge *b,
     const struct conf_map *m = &p->map;
     bool own_trust = m->given & CONF_MAP_TRUST;
     bool own_prio = m->given & CONF_MAP_DEFAULT;
+    bool own_tags = m->given & CONF_MAP_PRIO_TAGS;
     int rc = store_run(
         s, err,
         "INSERT INTO port (name, bridge, type, slot, mac, rate_bps,"
         " cable_delay_ns, ring_bytes, vlan_mode, tag, pfc_priorities,"
         " pfc_asymmetric, pfc_quanta, pause_rx, pause_tx, trust,"
-        " default_priority)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "sssimiiisiiiiiisn", p->name, b->name, p->cls->type, (int64_t) p->slot,
-        p->have_mac ? p->mac : NULL, (int64_t) p->rate_bps,
+        " default_priority, priority_tags)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "sssimiiisiiiiiisns", p->name, b->name, p->cls->type,
+        (int64_t) p->slot, p->have_mac ? p->mac : NULL, (int64_t) p->rate_bps,
         (int64_t) p->cable_delay_ns, (int64_t) p->ring_bytes,
         conf_vlan_mode_name(p->vlan_mode), (int64_t) p->tag,
         (int64_t) p->pfc_prios, (int64_t) p->pfc_asymmetric,
         (int64_t) p->pfc_quanta, (int64_t) p->pause_rx, (int64_t) p->pause_tx,
         own_trust ? conf_trust_name(m->trust) : NULL,
-        own_prio ? (int64_t) m->default_prio : INT64_C(-1));
+        own_prio ? (int64_t) m->default_prio : INT64_C(-1),
+        own_tags ? conf_prio_tags_name(m->prio_tags) : NULL);
 
     if (!rc)
         rc = put_map(s,

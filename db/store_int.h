@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-#define STORE_N_MAPS 3
+#define STORE_N_MAPS 6
 
 struct store {
     char *path;           /* of the database, links resolved */
@@ -19,12 +19,13 @@ struct store {
     int64_t data_version; /* changes when another program commits */
 };
 
-/* A map of eight codes: its name in the tables, where it is in the model, and
- * its bit in `given`. */
+/* A map of codes: its name in the tables, where it is in the model, and its
+ * bit in `given`. */
 struct store_map {
     const char *kind; /* "pcp_to_priority" */
     size_t offset;    /* in struct conf_map */
-    uint8_t given;    /* CONF_MAP_ bit */
+    uint16_t given;   /* CONF_MAP_ bit */
+    uint8_t n;        /* codes in it: 8 or 64 */
 };
 extern const struct store_map store_maps[STORE_N_MAPS];
 

@@ -85,6 +85,9 @@ load_bridge(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
     if (!conf_trust_find(text_at(stmt, 5), &b->map.trust))
         return refuse_row(s, "bridge", b->name, "trust is unknown", err);
     b->map.default_prio = (uint8_t) u32_at(stmt, 6);
+    if (!conf_prio_tags_find(text_at(stmt, 7), &b->map.prio_tags))
+        return refuse_row(s, "bridge", b->name, "priority_tags is unknown",
+                          err);
     return 0;
 }
 
@@ -95,13 +98,15 @@ load_map_row(const struct store *s, struct conf_map *map, const char *owner,
     const char *kind = text_at(stmt, 1);
     int i;
 
-    if (!all_integers(stmt, 2, 2) || u64_at(stmt, 2) > 7)
+    if (!all_integers(stmt, 2, 2))
         return refuse_row(s, "map", owner, "has no code", err);
     for (i = 0; i < STORE_N_MAPS; i++) {
         const struct store_map *m = &store_maps[i];
 
         if (strcmp(m->kind, kind))
             continue;
+        if (u64_at(stmt, 2) >= m->n)
+            return refuse_row(s, "map", owner, "has no such code", err);
         ((uint8_t *) map)[m->offset + u64_at(stmt, 2)] =
             u64_at(stmt, 3) > 255 ? 255 : (uint8_t) u64_at(stmt, 3);
         map->given |= m->given;
@@ -126,6 +131,12 @@ load_port_words(const struct store *s, struct conf_port *p, sqlite3_stmt *stmt,
 {
     if (!conf_vlan_mode_find(text_at(stmt, 3), &p->vlan_mode))
         return refuse_row(s, "port", p->name, "vlan_mode is unknown", err);
+    if (sqlite3_column_type(stmt, 17) != SQLITE_NULL) {
+        if (!conf_prio_tags_find(text_at(stmt, 17), &p->map.prio_tags))
+            return refuse_row(s, "port", p->name, "priority_tags is unknown",
+                              err);
+        p->map.given |= CONF_MAP_PRIO_TAGS;
+    }
     if (sqlite3_column_type(stmt, 4) == SQLITE_NULL)
         return 0;
     if (!conf_trust_find(text_at(stmt, 4), &p->map.trust))
@@ -232,13 +243,17 @@ load_queue(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
 
     if (rc)
         return rc;
-    if (!all_integers(stmt, 1, 5) || u64_at(stmt, 1) >= N_QUEUE)
+    if (!all_integers(stmt, 1, 9) || u64_at(stmt, 1) >= N_QUEUE)
         return refuse_row(s, "port_queue", p->name, "has no integer", err);
     q = &p->queue[u64_at(stmt, 1)];
     q->ets = u64_at(stmt, 2) != 0;
     q->weight = (uint8_t) u32_at(stmt, 3);
     q->max_rate_bps = u64_at(stmt, 4);
     q->limit_bytes = u64_at(stmt, 5);
+    q->wred_min_bytes = u64_at(stmt, 6);
+    q->wred_max_bytes = u64_at(stmt, 7);
+    q->wred_percent = (uint8_t) u32_at(stmt, 8);
+    q->ecn = u64_at(stmt, 9) != 0;
     return 0;
 }
 
@@ -247,21 +262,22 @@ static const struct {
     row_fn *fn;      /* takes a row */
 } tables[] = {
     {"SELECT name, memory_bytes, max_frame_bytes, mac_ageing_s,"
-     " forward_reserved, trust, default_priority FROM bridge",
+     " forward_reserved, trust, default_priority, priority_tags FROM bridge",
      load_bridge},
     {"SELECT bridge, kind, from_code, to_code FROM bridge_map",
      load_bridge_map},
     {"SELECT name, bridge, type, vlan_mode, trust, mac, default_priority,"
      " slot, rate_bps, cable_delay_ns, ring_bytes, tag, pfc_priorities,"
-     " pfc_asymmetric, pfc_quanta, pause_rx, pause_tx FROM port",
+     " pfc_asymmetric, pfc_quanta, pause_rx, pause_tx, priority_tags"
+     " FROM port",
      load_port},
     {"SELECT port, kind, from_code, to_code FROM port_map", load_port_map},
     {"SELECT port, vid FROM port_trunk ORDER BY port, vid", load_trunk},
     {"SELECT port, pg, reserved_bytes, xoff_bytes, xon_bytes,"
      " xon_offset_bytes, headroom_bytes FROM port_group",
      load_group},
-    {"SELECT port, queue, ets, weight, max_rate_bps, limit_bytes"
-     " FROM port_queue",
+    {"SELECT port, queue, ets, weight, max_rate_bps, limit_bytes,"
+     " wred_min_bytes, wred_max_bytes, wred_percent, ecn FROM port_queue",
      load_queue},
 };
 

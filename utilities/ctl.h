@@ -48,18 +48,19 @@ struct ctl_arg {
 
 /* How the value of a key is read. */
 enum ctl_kind {
-    CTL_QTY,        /* a number with a unit, or `word` */
-    CTL_WORD,       /* one of `choices` */
-    CTL_TEXT,       /* any text */
-    CTL_SWITCH,     /* on or off */
-    CTL_PRIOS,      /* 3,4 or none or all: an array */
-    CTL_VIDS,       /* 1,2-5 or all: an array */
-    CTL_LIST,       /* a,b: an array of texts out of `choices` */
-    CTL_MAP,        /* 5:3 6:4 or all:0: an object */
-    CTL_ENABLE,     /* 3:on 4:off or all:off: enable and disable */
-    CTL_QUEUE_MODE, /* 0:30% 7:strict: queues */
-    CTL_QUEUE_QTY,  /* 0:10M: a number in each of queues */
-    CTL_NOISE,      /* a word without value that may stand for clarity */
+    CTL_QTY,          /* a number with a unit, or `word` */
+    CTL_WORD,         /* one of `choices` */
+    CTL_TEXT,         /* any text */
+    CTL_SWITCH,       /* on or off */
+    CTL_PRIOS,        /* 3,4 or none or all: an array */
+    CTL_VIDS,         /* 1,2-5 or all: an array */
+    CTL_LIST,         /* a,b: an array of texts out of `choices` */
+    CTL_MAP,          /* 5:3 0-4:1 or all:0: an object */
+    CTL_ENABLE,       /* 3:on 4:off or all:off: enable and disable */
+    CTL_QUEUE_MODE,   /* 0:30% 7:strict: queues */
+    CTL_QUEUE_QTY,    /* 0:10M: a number in each of queues */
+    CTL_QUEUE_SWITCH, /* 3:on: a boolean in each of queues */
+    CTL_NOISE,        /* a word without value that may stand for clarity */
 };
 
 /* A key word of a verb: "key value" and "key=value" mean the same. */
@@ -70,7 +71,9 @@ struct ctl_key {
     enum rpc_unit unit;         /* QTY, QUEUE_QTY: of the number */
     int64_t min, max;           /* QTY: its range; VIDS, MAP: of values */
     const char *word;           /* QTY: this word too; sent as itself, or as 0
-                                   if it ends with "=0" here */
+                                   if it ends with "=0" here; MAP: this word
+                                   stands for -1 */
+    int last;                   /* MAP: largest index; 0: 7 */
     const char *const *choices; /* WORD, LIST: null-terminated */
     bool bare;                  /* values may come without the key */
     const char *doc;            /* what it sets, for help */

@@ -48,13 +48,15 @@ value_usage(const struct ctl_key *key)
     case CTL_LIST:
         return "WORD,WORD";
     case CTL_MAP:
-        return "N:N...";
+        return key->word ? "N:N|keep..." : "N:N...";
     case CTL_ENABLE:
         return "P:on|off...";
     case CTL_QUEUE_MODE:
         return "Q:PERCENT%|strict...";
     case CTL_QUEUE_QTY:
         return key->unit == RPC_U_BPS ? "Q:RATE..." : "Q:SIZE...";
+    case CTL_QUEUE_SWITCH:
+        return "Q:on|off...";
     case CTL_NOISE:
         return "";
     case CTL_TEXT:

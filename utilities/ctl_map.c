@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sluicectl map: from PCP to priority, and from priority to queue and group.
+ * sluicectl map: from PCP and DSCP to priority, from priority to queue and
+ * group, and to the PCP and DSCP that frames leave with.
  */
 #include "ctl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-static const char *const trusts[] = {"pcp", "port", NULL};
+static const char *const trusts[] = {"pcp", "dscp", "port", NULL};
+static const char *const tag_modes[] = {"keep", "never", "if-nonzero",
+                                        "always", NULL};
 
 static const struct ctl_key keys[] = {
     {.name = "bridge",
@@ -29,6 +33,12 @@ static const struct ctl_key keys[] = {
      .path = "pcp_to_priority",
      .max = 7,
      .doc = "PCP:PRIORITY, like 5:3, or all:3"},
+    {.name = "dscp",
+     .kind = CTL_MAP,
+     .path = "dscp_to_priority",
+     .max = 7,
+     .last = 63,
+     .doc = "DSCP:PRIORITY, like 26:3 or 0-7:1"},
     {.name = "queue",
      .kind = CTL_MAP,
      .path = "priority_to_queue",
@@ -39,6 +49,28 @@ static const struct ctl_key keys[] = {
      .path = "priority_to_group",
      .max = 7,
      .doc = "PRIORITY:GROUP"},
+    {.name = "group",
+     .kind = CTL_MAP,
+     .path = "priority_to_group",
+     .max = 7,
+     .doc = "the same"},
+    {.name = "rewrite-pcp",
+     .kind = CTL_MAP,
+     .path = "priority_to_pcp",
+     .max = 7,
+     .word = "keep",
+     .doc = "PRIORITY:PCP of tags that leave the port"},
+    {.name = "rewrite-dscp",
+     .kind = CTL_MAP,
+     .path = "priority_to_dscp",
+     .max = 63,
+     .word = "keep",
+     .doc = "PRIORITY:DSCP of IP packets that leave the port"},
+    {.name = "priority-tags",
+     .kind = CTL_WORD,
+     .path = "priority_tags",
+     .choices = tag_modes,
+     .doc = "which frames without a VLAN leave with a tag"},
     {.name = NULL}};
 
 static const struct ctl_key show_keys[] = {{.name = "bridge",
@@ -47,25 +79,67 @@ static const struct ctl_key show_keys[] = {{.name = "bridge",
                                             .doc = "the defaults of a bridge"},
                                            {.name = NULL}};
 
+static const struct {
+    const char *member; /* of the result */
+    const char *name;   /* as shown */
+    bool rewrites;      /* -1 in it: as it came */
+} maps[] = {
+    {"pcp_to_priority", "pcp>priority", false},
+    {"priority_to_queue", "priority>queue", false},
+    {"priority_to_group", "priority>pg", false},
+    {"priority_to_pcp", "priority>pcp", true},
+    {"priority_to_dscp", "priority>dscp", true},
+};
+
+static void
+begin_row(struct ctl_table *t, struct json_object *o)
+{
+    ctl_table_text(t, ctl_text(o, ctl_get(o, "port") ? "port" : "bridge"));
+    ctl_table_text(t, ctl_text(o, "trust"));
+    ctl_table_qty(t, ctl_int(o, "default_priority"), RPC_U_NONE);
+    ctl_table_text(t, ctl_text(o, "priority_tags"));
+}
+
+/* Whether a map rewrites anything. */
+static bool
+is_off(struct json_object *map)
+{
+    for (size_t i = 0; i < ctl_len(map); i++)
+        if (json_object_get_int(ctl_at(map, i)) != -1)
+            return false;
+    return true;
+}
+
+/* DSCP is shown where it counts, eight values to a row. */
+static void
+add_dscp(struct ctl_table *t, struct json_object *o)
+{
+    for (size_t i = 0; i < 64; i += 8) {
+        begin_row(t, o);
+        ctl_table_printf(t, "dscp>priority %zu-%zu", i, i + 7);
+        for (size_t j = i; j < i + 8; j++)
+            ctl_table_qty(t, ctl_int_at(o, "dscp_to_priority", j), RPC_U_NONE);
+    }
+}
+
 static void
 add_map(struct ctl_table *t, struct json_object *o)
 {
-    static const char *const maps[] = {"pcp_to_priority", "priority_to_queue",
-                                       "priority_to_group"};
-    static const char *const names[] = {"pcp>priority", "priority>queue",
-                                        "priority>pg"};
-    struct json_object *map = ctl_get(o, "map");
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+        if (maps[i].rewrites && is_off(ctl_get(o, maps[i].member)))
+            continue;
+        begin_row(t, o);
+        ctl_table_text(t, maps[i].name);
+        for (size_t j = 0; j < 8; j++) {
+            int64_t v = ctl_int_at(o, maps[i].member, j);
 
-    /* The members may stand in "map" or beside the name. */
-    if (!map)
-        map = o;
-    for (int i = 0; i < 3; i++) {
-        ctl_table_text(t, ctl_text(o, ctl_get(o, "port") ? "port" : "bridge"));
-        ctl_table_text(t, ctl_text(map, "trust"));
-        ctl_table_qty(t, ctl_int(map, "default_priority"), RPC_U_NONE);
-        ctl_table_text(t, names[i]);
-        for (size_t j = 0; j < 8; j++)
-            ctl_table_qty(t, ctl_int_at(map, maps[i], j), RPC_U_NONE);
+            if (maps[i].rewrites && v == -1)
+                ctl_table_text(t, "keep");
+            else
+                ctl_table_qty(t, v, RPC_U_NONE);
+        }
+        if (!i && !strcmp(ctl_text(o, "trust"), "dscp"))
+            add_dscp(t, o);
     }
 }
 
@@ -73,7 +147,8 @@ static void
 show_maps(struct ctl *ctl, struct json_object *result)
 {
     struct ctl_table *t =
-        ctl_table_create(ctl, "Of|Trust|>Default|Map|>0|>1|>2|>3|>4|>5|>6|>7");
+        ctl_table_create(ctl, "Of|Trust|>Default|Priority tags|Map|>0|>1|>2|"
+                              ">3|>4|>5|>6|>7");
 
     if (json_object_is_type(result, json_type_array))
         for (size_t i = 0; i < ctl_len(result); i++)
@@ -142,5 +217,6 @@ static const struct ctl_verb verbs[] = {
 
 const struct ctl_noun ctl_map = {.name = "map",
                                  .doc =
-                                     "Maps of PCP, priority, queue and group.",
+                                     "Maps of PCP, DSCP, priority, queue and "
+                                     "group.",
                                  .verbs = verbs};

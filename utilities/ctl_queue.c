@@ -27,7 +27,49 @@ static const struct ctl_key keys[] = {
      .unit = RPC_U_BYTES,
      .max = CONF_MAX_MEMORY,
      .doc = "drop above this when lossy, like 0:128K"},
+    {.name = "wred-min",
+     .kind = CTL_QUEUE_QTY,
+     .path = "queues/wred_min_bytes",
+     .unit = RPC_U_BYTES,
+     .max = CONF_MAX_MEMORY,
+     .doc = "early detection begins above, like 3:64K"},
+    {.name = "wred-max",
+     .kind = CTL_QUEUE_QTY,
+     .path = "queues/wred_max_bytes",
+     .unit = RPC_U_BYTES,
+     .max = CONF_MAX_MEMORY,
+     .doc = "and concerns every frame above, like 3:256K; 0: off"},
+    {.name = "wred-probability",
+     .kind = CTL_QUEUE_QTY,
+     .path = "queues/wred_percent",
+     .max = 100,
+     .doc = "per cent at wred-max, like 3:5"},
+    {.name = "ecn",
+     .kind = CTL_QUEUE_SWITCH,
+     .path = "queues/ecn",
+     .doc = "mark what is ECN-capable in place of dropping it, like 3:on"},
     {.name = NULL}};
+
+/* "64K-256K 5%", and what came of it. */
+static void
+add_wred(struct ctl_table *t, struct json_object *q)
+{
+    char low[32], high[32];
+    int64_t max = ctl_int(q, "wred_max_bytes");
+
+    if (max)
+        ctl_table_printf(t, "%s-%s %" PRId64 "%%%s",
+                         rpc_format_quantity(ctl_int(q, "wred_min_bytes"),
+                                             RPC_U_BYTES, low, sizeof(low)),
+                         rpc_format_quantity(max, RPC_U_BYTES, high,
+                                             sizeof(high)),
+                         ctl_int(q, "wred_percent"),
+                         ctl_bool(q, "ecn") ? " ecn" : "");
+    else
+        ctl_table_text(t, "off");
+    ctl_table_qty(t, ctl_int(q, "ecn_marked"), RPC_U_NONE);
+    ctl_table_qty(t, ctl_int(q, "wred_drops"), RPC_U_NONE);
+}
 
 static void
 add_row(struct ctl_table *t, struct json_object *q)
@@ -49,6 +91,7 @@ add_row(struct ctl_table *t, struct json_object *q)
     ctl_table_qty(t, ctl_int(q, "tx_frames"), RPC_U_NONE);
     ctl_table_qty(t, ctl_int(q, "tx_bytes"), RPC_U_NONE);
     ctl_table_qty(t, ctl_int(q, "drops"), RPC_U_NONE);
+    add_wred(t, q);
 }
 
 static void
@@ -56,7 +99,8 @@ show_queues(struct ctl *ctl, struct json_object *result)
 {
     struct ctl_table *t = ctl_table_create(
         ctl, "Port|>Queue|Prios|Mode|>Weight|>Max rate|>Limit|Lossless|"
-             "Paused|>Frames|>Bytes|>Peak|>Tx frames|>Tx bytes|>Drops");
+             "Paused|>Frames|>Bytes|>Peak|>Tx frames|>Tx bytes|>Drops|WRED|"
+             ">Marked|>WRED drops");
 
     for (size_t i = 0; i < ctl_len(result); i++)
         add_row(t, ctl_at(result, i));

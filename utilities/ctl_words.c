@@ -328,15 +328,37 @@ take_queue_mode(int q, const char *value, struct json_object *params,
                    q, value);
 }
 
+static int
+take_map(const struct ctl_key *key, int i, const char *value,
+         struct json_object *params, struct err *err)
+{
+    char index[12];
+    int v = -1;
+
+    if (!key->word || strcmp(value, key->word)) {
+        int error = parse_small(value, key->name, (int) key->max, &v, err);
+
+        if (error && key->word && err)
+            snprintf(err->msg + strlen(err->msg),
+                     sizeof(err->msg) - strlen(err->msg), ", or %s",
+                     key->word);
+        if (error)
+            return error;
+    }
+    snprintf(index, sizeof(index), "%d", i);
+    json_object_object_add(container(params, key->path, false), index,
+                           json_object_new_int(v));
+    return 0;
+}
+
 /* One index of a list with its value. */
 static int
 take_one(const struct ctl_key *key, int i, const char *value,
          struct json_object *params, struct err *err)
 {
     const char *last = strrchr(key->path, '/');
-    char index[8];
     int64_t qty;
-    int error, v;
+    int error;
 
     switch (key->kind) {
     case CTL_ENABLE:
@@ -354,23 +376,58 @@ take_one(const struct ctl_key *key, int i, const char *value,
             json_object_object_add(queue_of(params, i), last + 1,
                                    json_object_new_int64(qty));
         return error;
+    case CTL_QUEUE_SWITCH:
+        if (!is_one_of(value, switch_words))
+            return err_set(err, EINVAL, NULL, value, "on, off",
+                           "%s of queue %d: '%.60s' is neither on nor off",
+                           key->name, i, value);
+        json_object_object_add(queue_of(params, i), last + 1,
+                               json_object_new_boolean(!strcmp(value, "on")));
+        return 0;
     case CTL_MAP:
     default:
-        error = parse_small(value, key->name, (int) key->max, &v, err);
-        snprintf(index, sizeof(index), "%d", i);
-        if (!error)
-            json_object_object_add(container(params, key->path, false), index,
-                                   json_object_new_int(v));
-        return error;
+        return take_map(key, i, value, params, err);
     }
 }
 
 static const char *
 index_name(const struct ctl_key *key)
 {
-    return key->kind == CTL_QUEUE_MODE || key->kind == CTL_QUEUE_QTY ? "queue"
-           : key->kind == CTL_MAP && !strcmp(key->name, "pcp")       ? "PCP"
-                                                               : "priority";
+    if (key->kind == CTL_MAP && !strcmp(key->name, "pcp"))
+        return "PCP";
+    if (key->kind == CTL_MAP && !strcmp(key->name, "dscp"))
+        return "DSCP";
+    return key->kind == CTL_MAP || key->kind == CTL_ENABLE ? "priority"
+                                                           : "queue";
+}
+
+/* "3", "0-7" or "all". */
+static int
+take_indices(const struct ctl_key *key, char *text, int *first, int *last,
+             struct err *err)
+{
+    int max = key->kind == CTL_MAP && key->last ? key->last : N_QUEUES - 1;
+    char *dash = key->kind == CTL_MAP ? strchr(text, '-') : NULL;
+    int error;
+
+    *first = 0;
+    *last = max;
+    if (!strcmp(text, "all"))
+        return 0;
+    if (dash)
+        *dash++ = '\0';
+    error = parse_small(text, index_name(key), max, first, err);
+    if (error)
+        return error;
+    *last = *first;
+    if (dash)
+        error = parse_small(dash, index_name(key), max, last, err);
+    if (!error && *last < *first)
+        return err_set(err, EINVAL, NULL, text, "FIRST-LAST",
+                       "%s: %d-%d goes backwards; allowed: FIRST-LAST, like "
+                       "2-5",
+                       key->name, *first, *last);
+    return error;
 }
 
 /* "5:3,6:4" or one of them, or "all:0". */
@@ -382,21 +439,14 @@ take_pairs(const struct ctl_key *key, char *text, struct json_object *params,
 
     while ((item = strsep(&text, ","))) {
         char *colon = strchr(item, ':');
-        int first, last, error = 0;
+        int first, last, error;
 
         if (!colon)
             return err_set(err, EINVAL, NULL, item, "NUMBER:VALUE",
                            "%s: '%.60s' is not of the form %s:VALUE",
                            key->name, item, index_name(key));
         *colon++ = '\0';
-        if (!strcmp(item, "all")) {
-            first = 0;
-            last = N_QUEUES - 1;
-        } else {
-            error =
-                parse_small(item, index_name(key), N_QUEUES - 1, &first, err);
-            last = first;
-        }
+        error = take_indices(key, item, &first, &last, err);
         for (int i = first; !error && i <= last; i++)
             error = take_one(key, i, colon, params, err);
         if (error)
@@ -409,7 +459,8 @@ static bool
 takes_pairs(const struct ctl_key *key)
 {
     return key->kind == CTL_MAP || key->kind == CTL_ENABLE ||
-           key->kind == CTL_QUEUE_MODE || key->kind == CTL_QUEUE_QTY;
+           key->kind == CTL_QUEUE_MODE || key->kind == CTL_QUEUE_QTY ||
+           key->kind == CTL_QUEUE_SWITCH;
 }
 
 /* --- words ------------------------------------------------------------------
@@ -452,6 +503,7 @@ take_value(const struct ctl_key *key, const char *value,
     case CTL_ENABLE:
     case CTL_QUEUE_MODE:
     case CTL_QUEUE_QTY:
+    case CTL_QUEUE_SWITCH:
     default:
         return take_pairs(key, text, params, err);
     }

@@ -25,7 +25,9 @@ _sluicectl_values()
                 echo afpacket tap mem
             fi ;;
         mode) echo trunk access native-tagged native-untagged ;;
-        trust) echo pcp port ;;
+        trust) echo pcp dscp port ;;
+        priority-tags) echo keep never if-nonzero always ;;
+        ecn) echo {0..7}:on {0..7}:off ;;
         asymmetric|forward-reserved|pause-rx|pause-tx|rx|tx) echo on off ;;
         rate|ring|headroom) echo auto ;;
         pfc|only) echo none all 3 4 3,4 ;;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Methods on maps: from what a frame carries to its priority, and from there
- * to queue and group.  Control thread.
+ * Methods on maps: from what a frame carries to its priority, from there to
+ * queue and group, and to what it carries when it leaves.  Control thread.
  */
 #include "methods.h"
 
@@ -13,7 +13,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const trusts[] = {"pcp", "port", NULL};
+static const char *const trusts[] = {"pcp", "port", "dscp", NULL};
+static const char *const prio_tags[] = {"keep", "never", "if-nonzero",
+                                        "always", NULL};
+
+/* The maps of codes, in the order in which they are shown. */
+static const struct {
+    const char *name; /* member of params and of the result */
+    size_t offset;    /* in struct conf_map */
+    int n;            /* codes that it maps */
+    bool rewrites;    /* CONF_KEEP in it is -1 in JSON */
+} maps[] = {
+    {"pcp_to_priority", offsetof(struct conf_map, pcp_to_prio), 8, false},
+    {"dscp_to_priority", offsetof(struct conf_map, dscp_to_prio), 64, false},
+    {"priority_to_queue", offsetof(struct conf_map, prio_to_queue), 8, false},
+    {"priority_to_group", offsetof(struct conf_map, prio_to_pg), 8, false},
+    {"priority_to_pcp", offsetof(struct conf_map, prio_to_pcp), 8, true},
+    {"priority_to_dscp", offsetof(struct conf_map, prio_to_dscp), 8, true},
+};
+#define N_MAPS (sizeof(maps) / sizeof(maps[0]))
 
 /* Whose map it is: of a port, or the defaults of a bridge. */
 struct map_place {
@@ -57,43 +75,59 @@ map_of(const struct map_place *at, struct conf_map *map)
 }
 
 static struct json_object *
-array8(const uint8_t v[8])
+array_of(const struct conf_map *map, size_t m)
 {
+    const uint8_t *v = (const uint8_t *) map + maps[m].offset;
     struct json_object *a = json_object_new_array();
 
-    for (int i = 0; i < 8; i++)
-        json_object_array_add(a, json_object_new_int(v[i]));
+    for (int i = 0; i < maps[m].n; i++) {
+        bool keeps = maps[m].rewrites && v[i] == CONF_KEEP;
+
+        json_object_array_add(a, json_object_new_int(keeps ? -1 : v[i]));
+    }
     return a;
+}
+
+/* The code that a member's name says; -1: none of the map. */
+static int
+code_of(const char *text, int n)
+{
+    char *end;
+    long v = strtol(text, &end, 10);
+
+    return text[0] >= '0' && text[0] <= '9' && !*end && v < n ? (int) v : -1;
 }
 
 /* {"3": 4} changes one place of the map, [...] all. */
 static int
-merge(struct json_object *edit, const char *key, const uint8_t now[8],
+merge(struct json_object *edit, size_t m, const struct conf_map *now,
       struct err *err)
 {
-    struct json_object *given = json_get(edit, key), *a;
-    char path[64];
+    struct json_object *given = json_get(edit, maps[m].name), *a;
+    char path[64], allowed[48];
 
     if (!given || !json_object_is_type(given, json_type_object))
         return 0; /* an array: lib/conf looks at it */
-    a = array8(now);
+    a = array_of(now, m);
     json_object_object_foreach (given, from, to) {
-        bool ok = strlen(from) == 1 && from[0] >= '0' && from[0] <= '7' &&
-                  json_object_is_type(to, json_type_int);
+        int code = code_of(from, maps[m].n);
 
-        if (!ok) {
-            snprintf(path, sizeof(path), "/params/%s/%.16s", key, from);
+        if (code < 0 || !json_object_is_type(to, json_type_int)) {
+            snprintf(path, sizeof(path), "/params/%s/%.16s", maps[m].name,
+                     from);
+            snprintf(allowed, sizeof(allowed), "0 to %d, each to a number",
+                     maps[m].n - 1);
             json_object_put(a);
             return err_set(err, EINVAL, path, json_object_to_json_string(to),
-                           "0 to 7 for 0 to 7",
+                           allowed,
                            "map.set: %s: %.16s to %.16s is not a change of "
-                           "the map: 0 to 7 may go to 0 to 7",
-                           key, from, json_object_to_json_string(to));
+                           "the map: allowed are %s",
+                           maps[m].name, from, json_object_to_json_string(to),
+                           allowed);
         }
-        json_object_array_put_idx(a, (size_t) (from[0] - '0'),
-                                  json_object_get(to));
+        json_object_array_put_idx(a, (size_t) code, json_object_get(to));
     }
-    json_object_object_add(edit, key, a);
+    json_object_object_add(edit, maps[m].name, a);
     return 0;
 }
 
@@ -105,15 +139,12 @@ edit_map(const struct map_place *at, struct json_object *params,
     struct json_object *edit = json_object_new_object();
     struct json_object *map = json_without(params, not_members);
     struct conf_map now;
-    int error;
+    int error = 0;
 
     map_of(at, &now);
     json_object_object_add(edit, "map", map);
-    error = merge(map, "pcp_to_priority", now.pcp_to_prio, err);
-    if (!error)
-        error = merge(map, "priority_to_queue", now.prio_to_queue, err);
-    if (!error)
-        error = merge(map, "priority_to_group", now.prio_to_pg, err);
+    for (size_t m = 0; m < N_MAPS && !error; m++)
+        error = merge(map, m, &now, err);
     if (!error)
         error = at->cp ? conf_port_edit(at->cp, edit, at->path, err)
                        : conf_bridge_edit(at->cb, edit, at->path, err);
@@ -161,15 +192,16 @@ map_show(void *ctx, struct rpc_client *client, struct json_object *params,
                   at.cp ? at.cp->name : at.cb->name);
     json_add_text(o, "trust", trusts[map.trust]);
     json_add_uint(o, "default_priority", map.default_prio);
-    json_object_object_add(o, "pcp_to_priority", array8(map.pcp_to_prio));
-    json_object_object_add(o, "priority_to_queue", array8(map.prio_to_queue));
-    json_object_object_add(o, "priority_to_group", array8(map.prio_to_pg));
+    for (size_t m = 0; m < N_MAPS; m++)
+        json_object_object_add(o, maps[m].name, array_of(&map, m));
+    json_add_text(o, "priority_tags", prio_tags[map.prio_tags]);
     *result = o;
     return 0;
 }
 
-#define DOC_MAP \
-    "  An array of eight, or an object that changes some: {\"3\": 4}."
+#define DOC_MAP(n) \
+    "  An array of " n ", or an object that changes some: {\"3\": 4}."
+#define DOC_REWRITE "  -1: as it came." DOC_MAP("eight")
 
 static const struct rpc_param set_params[] = {
     PARAM_NAME("port", false, "The port whose map it is; or else bridge."),
@@ -177,19 +209,37 @@ static const struct rpc_param set_params[] = {
     {.name = "trust",
      .type = RPC_T_STRING,
      .choices = trusts,
-     .doc = "Where the priority comes from: the tag's PCP, or the port "
-            "alone."},
+     .doc = "Where the priority comes from: the tag's PCP; the DSCP of IP "
+            "packets, and the PCP of other frames; or the port alone.  What "
+            "carries none of it gets default_priority."},
     PARAM_INT("default_priority", 0, 7, RPC_U_NONE,
               "Priority of frames that carry none."),
     {.name = "pcp_to_priority",
      .type = RPC_T_ANY,
-     .doc = "Priority by PCP." DOC_MAP},
+     .doc = "Priority by PCP." DOC_MAP("eight")},
+    {.name = "dscp_to_priority",
+     .type = RPC_T_ANY,
+     .doc = "Priority by DSCP, where DSCP is trusted." DOC_MAP("64")},
     {.name = "priority_to_queue",
      .type = RPC_T_ANY,
-     .doc = "Egress queue by priority." DOC_MAP},
+     .doc = "Egress queue by priority." DOC_MAP("eight")},
     {.name = "priority_to_group",
      .type = RPC_T_ANY,
-     .doc = "Ingress priority group by priority." DOC_MAP},
+     .doc = "Ingress priority group by priority." DOC_MAP("eight")},
+    {.name = "priority_to_pcp",
+     .type = RPC_T_ANY,
+     .doc = "PCP that tags leave the port with, by priority." DOC_REWRITE},
+    {.name = "priority_to_dscp",
+     .type = RPC_T_ANY,
+     .doc = "DSCP that IP packets leave the port with, by "
+            "priority." DOC_REWRITE},
+    {.name = "priority_tags",
+     .type = RPC_T_STRING,
+     .choices = prio_tags,
+     .doc = "Which frames that leave the port without a VLAN have a tag for "
+            "their PCP: those that came so (keep; an access port untags "
+            "them), none (never), those with a PCP (if-nonzero), all "
+            "(always)."},
     PARAM_END,
 };
 
@@ -214,8 +264,10 @@ const struct rpc_method methods_map[] = {
         .doc = "Shows the maps that are in force.",
         .params = show_params,
         .result = "An object: port or bridge, trust, default_priority, "
-                  "pcp_to_priority, priority_to_queue, priority_to_group "
-                  "(arrays of eight).",
+                  "pcp_to_priority, dscp_to_priority (array of 64), "
+                  "priority_to_queue, priority_to_group, priority_to_pcp, "
+                  "priority_to_dscp (arrays of eight; -1: as it came), "
+                  "priority_tags.",
         .example = "{\"port\": \"eth1\"}",
         .handler = map_show,
     },

@@ -44,6 +44,10 @@ queue_object(const struct port_view *v, int q)
     json_add_uint(o, "weight", cq->weight);
     json_add_uint(o, "max_rate_bps", cq->max_rate_bps);
     json_add_uint(o, "limit_bytes", cq->limit_bytes);
+    json_add_uint(o, "wred_min_bytes", cq->wred_min_bytes);
+    json_add_uint(o, "wred_max_bytes", cq->wred_max_bytes);
+    json_add_uint(o, "wred_percent", cq->wred_percent);
+    json_add_bool(o, "ecn", cq->ecn);
     json_add_bool(o, "lossless", v->pp->queue[q].lossless);
     json_add_bool(o, "paused", (prios & paused) != 0);
     json_add_uint(o, "frames", counter_get(&n->q_frames[q]));
@@ -52,6 +56,9 @@ queue_object(const struct port_view *v, int q)
     json_add_uint(o, "tx_frames", counter_get(&n->q_tx_frames[q]));
     json_add_uint(o, "tx_bytes", counter_get(&n->q_tx_bytes[q]));
     json_add_uint(o, "drops", counter_get(&n->q_drops[q]));
+    json_add_uint(o, "wred_drops",
+                  counter_get(&n->queue_drops[q][DP_DROP_WRED]));
+    json_add_uint(o, "ecn_marked", counter_get(&n->q_ecn_marked[q]));
     return o;
 }
 
@@ -77,7 +84,10 @@ static const struct rpc_param set_params[] = {
      .required = true,
      .doc = "By number (\"0\" to \"7\"): mode (strict or ets), weight (per "
             "cent), max_rate_bps (0: not limited), limit_bytes (a lossy queue "
-            "drops above).  All in one call, since the weights of the ETS "
+            "drops above), wred_min_bytes, wred_max_bytes (0: no early "
+            "detection), wred_percent (probability at the maximum), ecn "
+            "(whether to mark what can be marked).  All in one call, since "
+            "the weights of the ETS "
             "queues sum to 100."},
     PARAM_END,
 };
@@ -106,9 +116,10 @@ const struct rpc_method methods_queue[] = {
         .params = show_params,
         .result =
             "An array of objects: port, queue, priorities, mode, weight, "
-            "max_rate_bps, limit_bytes, lossless, paused, frames and "
-            "bytes (queued now), peak_bytes, tx_frames, tx_bytes, "
-            "drops.",
+            "max_rate_bps, limit_bytes, wred_min_bytes, wred_max_bytes, "
+            "wred_percent, ecn, lossless, paused, frames and bytes (queued "
+            "now), peak_bytes, tx_frames, tx_bytes, drops (all), wred_drops "
+            "(those by early detection), ecn_marked.",
         .example = "{\"port\": \"eth1\"}",
         .handler = queue_show,
     },

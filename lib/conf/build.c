@@ -48,6 +48,14 @@ conf_map_effective(const struct conf_bridge *b, const struct conf_port *p,
         memcpy(map->prio_to_queue, own->prio_to_queue, N_PRIO);
     if (own->given & CONF_MAP_GROUP)
         memcpy(map->prio_to_pg, own->prio_to_pg, N_PRIO);
+    if (own->given & CONF_MAP_DSCP)
+        memcpy(map->dscp_to_prio, own->dscp_to_prio, 64);
+    if (own->given & CONF_MAP_TO_PCP)
+        memcpy(map->prio_to_pcp, own->prio_to_pcp, N_PRIO);
+    if (own->given & CONF_MAP_TO_DSCP)
+        memcpy(map->prio_to_dscp, own->prio_to_dscp, N_PRIO);
+    if (own->given & CONF_MAP_PRIO_TAGS)
+        map->prio_tags = own->prio_tags;
 }
 
 uint64_t
@@ -291,10 +299,31 @@ build_queues(const struct conf_bridge *b, const struct conf_port *p,
             .limit_bytes = queue->limit_bytes,
             .alpha = BUF_ALPHA_NONE,
             .lossless = lossless & (1u << q),
+            .wred = {.min_bytes = queue->wred_min_bytes,
+                     .max_bytes = queue->wred_max_bytes,
+                     .percent = queue->wred_percent,
+                     .ecn = queue->ecn},
         };
         out->sched.weight[q] = queue->weight;
         if (!queue->ets)
             out->sched.strict = (uint8_t) (out->sched.strict | 1u << q);
+    }
+}
+
+/* What leaves otherwise than it came. */
+static void
+build_rewrite(const struct conf_map *map, struct dp_plan_port *out)
+{
+    int i;
+
+    out->prio_tags = map->prio_tags;
+    memcpy(out->prio_to_pcp, map->prio_to_pcp, N_PRIO);
+    memcpy(out->prio_to_dscp, map->prio_to_dscp, N_PRIO);
+    for (i = 0; i < N_PRIO; i++) {
+        if (map->prio_to_pcp[i] != CONF_KEEP)
+            out->rewrite_pcp = (uint8_t) (out->rewrite_pcp | 1u << i);
+        if (map->prio_to_dscp[i] != CONF_KEEP)
+            out->rewrite_dscp = (uint8_t) (out->rewrite_dscp | 1u << i);
     }
 }
 
@@ -309,8 +338,10 @@ build_map(const struct conf_bridge *b, const struct conf_port *p,
     out->trust = map.trust;
     out->default_prio = map.default_prio;
     memcpy(out->pcp_to_prio, map.pcp_to_prio, 8);
+    memcpy(out->dscp_to_prio, map.dscp_to_prio, 64);
     memcpy(out->prio_to_queue, map.prio_to_queue, N_PRIO);
     memcpy(out->prio_to_pg, map.prio_to_pg, N_PRIO);
+    build_rewrite(&map, out);
     for (i = 0; i < N_PRIO; i++) {
         uint8_t *prios = &out->pg_prios[map.prio_to_pg[i] & 7];
 

@@ -19,13 +19,19 @@
  *       "pause": {"rx": false, "tx": false},
  *       "map": {"trust": "pcp", "default_priority": 0,
  *               "pcp_to_priority": [0,1,2,3,4,5,6,7],
+ *               "dscp_to_priority": [0,0,0,0,0,0,0,0,1,...,7],      (64)
  *               "priority_to_queue": [0,...,7],
- *               "priority_to_group": [0,...,7]},
+ *               "priority_to_group": [0,...,7],
+ *               "priority_to_pcp": [-1,...,-1],  (-1: leaves as it came)
+ *               "priority_to_dscp": [-1,...,-1],
+ *               "priority_tags": "keep"},
  *       "groups": {"3": {"reserved_bytes": 0, "xoff_bytes": 65536,
  *                        "xon_bytes": 32768, "xon_offset_bytes": 0,
  *                        "headroom": "auto"}},             (or a number)
  *       "queues": {"0": {"mode": "ets", "weight": 30, "max_rate_bps": 0,
- *                        "limit_bytes": 131072}}}}}}}
+ *                        "limit_bytes": 131072, "wred_min_bytes": 0,
+ *                        "wred_max_bytes": 0, "wred_percent": 100,
+ *                        "ecn": false}}}}}}}
  *
  * A bridge has a "map" too: the defaults of its ports, member by member.  A
  * member that is null gets its default (of a port's map: the bridge's again).
@@ -67,20 +73,30 @@
 #define CONF_DEFAULT_QLIMIT UINT64_C(131072) /* lossy egress queue */
 
 /* Members of a map that a port gives itself; the others are its bridge's. */
-#define CONF_MAP_TRUST   1u
-#define CONF_MAP_DEFAULT 2u
-#define CONF_MAP_PCP     4u
-#define CONF_MAP_QUEUE   8u
-#define CONF_MAP_GROUP   16u
-#define CONF_MAP_ALL     31u
+#define CONF_MAP_TRUST     1u
+#define CONF_MAP_DEFAULT   2u
+#define CONF_MAP_PCP       4u
+#define CONF_MAP_QUEUE     8u
+#define CONF_MAP_GROUP     16u
+#define CONF_MAP_DSCP      32u
+#define CONF_MAP_TO_PCP    64u
+#define CONF_MAP_TO_DSCP   128u
+#define CONF_MAP_PRIO_TAGS 256u
+#define CONF_MAP_ALL       511u
+/* In a rewrite map: leaves as it came; -1 in JSON. */
+#define CONF_KEEP 255
 
 struct conf_map {
-    uint8_t given;                 /* CONF_MAP_ bits; a bridge's has all */
+    uint16_t given;                /* CONF_MAP_ bits; a bridge's has all */
     enum dp_trust trust;           /* where the priority comes from */
     uint8_t default_prio;          /* 0..7, for frames that carry none */
     uint8_t pcp_to_prio[8];        /* 0..7 each */
     uint8_t prio_to_queue[N_PRIO]; /* 0..7 each */
     uint8_t prio_to_pg[N_PRIO];    /* 0..7 each */
+    uint8_t dscp_to_prio[64];      /* 0..7 each */
+    uint8_t prio_to_pcp[N_PRIO];   /* egress: 0..7 or CONF_KEEP */
+    uint8_t prio_to_dscp[N_PRIO];  /* egress: 0..63 or CONF_KEEP */
+    enum dp_prio_tags prio_tags;   /* egress: tags without a VLAN */
 };
 
 struct conf_group {
@@ -92,10 +108,14 @@ struct conf_group {
 };
 
 struct conf_queue {
-    bool ets;              /* takes part in ETS; else strict */
-    uint8_t weight;        /* per cent, 0..100; ETS queues sum to 100 */
-    uint64_t max_rate_bps; /* 0: not limited */
-    uint64_t limit_bytes;  /* lossy: tail drop above; >= 1 frame */
+    bool ets;                /* takes part in ETS; else strict */
+    uint8_t weight;          /* per cent, 0..100; ETS queues sum to 100 */
+    uint64_t max_rate_bps;   /* 0: not limited */
+    uint64_t limit_bytes;    /* lossy: tail drop above; >= 1 frame */
+    uint64_t wred_min_bytes; /* <= wred_max_bytes */
+    uint64_t wred_max_bytes; /* 0: no WRED */
+    uint8_t wred_percent;    /* probability at the maximum, 0..100 */
+    bool ecn;                /* mark ECT; only with WRED */
 };
 
 struct conf_port {
@@ -198,7 +218,9 @@ struct json_object *conf_diff(const struct conf *from, const struct conf *to);
 /* The words of the JSON form; find returns false for another word. */
 const char *conf_trust_name(enum dp_trust);
 const char *conf_vlan_mode_name(enum dp_vlan_mode);
+const char *conf_prio_tags_name(enum dp_prio_tags);
 bool conf_trust_find(const char *word, enum dp_trust *);
+bool conf_prio_tags_find(const char *word, enum dp_prio_tags *);
 bool conf_vlan_mode_find(const char *word, enum dp_vlan_mode *);
 
 /* --- what a datapath needs of it ------------------------------------- */

@@ -22,10 +22,15 @@
     .name = json, .kind = FIELD_ENUM, .size = sizeof(((struct st *) 0)->m),   \
     .offset = offsetof(struct st, m), .max = N_OF(words) - 2, .names = words, \
     .what = text
+#define MAP(m, json, k, hi, text)                                        \
+    .name = json, .kind = k, .size = sizeof(((struct conf_map *) 0)->m), \
+    .offset = offsetof(struct conf_map, m), .max = hi, .what = text
 #define OTHER(st, m, json, k, text) \
     .name = json, .kind = k, .offset = offsetof(struct st, m), .what = text
 
-static const char *const trust_names[] = {"pcp", "port", NULL};
+static const char *const trust_names[] = {"pcp", "port", "dscp", NULL};
+static const char *const prio_tag_modes[] = {"keep", "never", "if-nonzero",
+                                             "always", NULL};
 static const char *const queue_modes[] = {"strict", "ets", NULL};
 static const char *const vlan_modes[] = {"trunk", "access", "native-tagged",
                                          "native-untagged", NULL};
@@ -37,15 +42,26 @@ static const struct field map_fields[] = {
     {UINT(conf_map, default_prio, "default_priority", 0, 7, 0,
           "priority of frames that carry none"),
      .given = CONF_MAP_DEFAULT},
-    {OTHER(conf_map, pcp_to_prio, "pcp_to_priority", FIELD_MAP8,
-           "priority by PCP"),
+    {MAP(pcp_to_prio, "pcp_to_priority", FIELD_MAP, 7, "priority by PCP"),
      .given = CONF_MAP_PCP},
-    {OTHER(conf_map, prio_to_queue, "priority_to_queue", FIELD_MAP8,
-           "egress queue by priority"),
+    {MAP(dscp_to_prio, "dscp_to_priority", FIELD_MAP, 7,
+         "priority by DSCP, with trust dscp"),
+     .given = CONF_MAP_DSCP},
+    {MAP(prio_to_queue, "priority_to_queue", FIELD_MAP, 7,
+         "egress queue by priority"),
      .given = CONF_MAP_QUEUE},
-    {OTHER(conf_map, prio_to_pg, "priority_to_group", FIELD_MAP8,
-           "ingress priority group by priority"),
+    {MAP(prio_to_pg, "priority_to_group", FIELD_MAP, 7,
+         "ingress priority group by priority"),
      .given = CONF_MAP_GROUP},
+    {MAP(prio_to_pcp, "priority_to_pcp", FIELD_REWRITE, 7,
+         "PCP that a tag leaves with, by priority; -1: as it came"),
+     .given = CONF_MAP_TO_PCP},
+    {MAP(prio_to_dscp, "priority_to_dscp", FIELD_REWRITE, 63,
+         "DSCP that an IP packet leaves with, by priority; -1: as it came"),
+     .given = CONF_MAP_TO_DSCP},
+    {ENUM(conf_map, prio_tags, "priority_tags", prio_tag_modes,
+          "which frames without a VLAN leave with a tag, for their PCP"),
+     .given = CONF_MAP_PRIO_TAGS},
 };
 
 static const struct field vlan_fields[] = {
@@ -99,6 +115,16 @@ static const struct field queue_fields[] = {
     {UINT(conf_queue, limit_bytes, "limit_bytes", CONF_MIN_FRAME,
           CONF_MAX_MEMORY, CONF_DEFAULT_QLIMIT,
           "lossy queue: tail drop above; at least one frame")},
+    {UINT(conf_queue, wred_min_bytes, "wred_min_bytes", 0, CONF_MAX_MEMORY, 0,
+          "WRED: nothing happens at or below")},
+    {UINT(conf_queue, wred_max_bytes, "wred_max_bytes", 0, CONF_MAX_MEMORY, 0,
+          "WRED: every frame is marked or dropped above; 0: off")},
+    {UINT(conf_queue, wred_percent, "wred_percent", 0, 100, 100,
+          "WRED: probability at wred_max_bytes, per cent; linear from "
+          "wred_min_bytes")},
+    {BOOL(conf_queue, ecn, "ecn",
+          "mark what is ECN-capable in place of dropping it; lossless queues "
+          "drop nothing anyhow")},
 };
 
 static const struct field port_fields[] = {
@@ -183,6 +209,23 @@ conf_vlan_mode_name(enum dp_vlan_mode m)
     return vlan_modes[m];
 }
 
+const char *
+conf_prio_tags_name(enum dp_prio_tags m)
+{
+    return prio_tag_modes[m];
+}
+
+bool
+conf_prio_tags_find(const char *word, enum dp_prio_tags *m)
+{
+    int i;
+
+    if (!find_word(prio_tag_modes, word, &i))
+        return false;
+    *m = (enum dp_prio_tags) i;
+    return true;
+}
+
 bool
 conf_trust_find(const char *word, enum dp_trust *t)
 {
@@ -238,7 +281,7 @@ mark_given(const struct field *f, void *base, bool given)
     if (!f->given)
         return;
     map->given =
-        (uint8_t) (given ? map->given | f->given : map->given & ~f->given);
+        (uint16_t) (given ? map->given | f->given : map->given & ~f->given);
 }
 
 void
@@ -273,9 +316,12 @@ field_reset(const struct field *f, void *base)
     int i;
 
     switch (f->kind) {
-    case FIELD_MAP8:
-        for (i = 0; i < 8; i++)
-            p[i] = (uint8_t) i;
+    case FIELD_MAP: /* the identity, or by the three high bits */
+        for (i = 0; i < f->size; i++)
+            p[i] = (uint8_t) (i / (f->size / 8));
+        break;
+    case FIELD_REWRITE:
+        memset(p, CONF_KEEP, f->size);
         break;
     case FIELD_VIDS:
         ((struct conf_port *) base)->n_trunks = 0;
@@ -304,8 +350,8 @@ map_member_equal(const struct field *f, const struct conf_map *a,
         return false;
     if (!(a->given & f->given))
         return true;
-    if (f->kind == FIELD_MAP8)
-        return !memcmp(pa, pb, 8);
+    if (f->kind == FIELD_MAP || f->kind == FIELD_REWRITE)
+        return !memcmp(pa, pb, f->size);
     return field_get(f, a) == field_get(f, b);
 }
 
@@ -363,8 +409,12 @@ field_allowed(const struct field *f, char *text, size_t size)
     case FIELD_PRIOS:
         snprintf(text, size, "an array of different priorities, 0 to 7");
         break;
-    case FIELD_MAP8:
-        snprintf(text, size, "an array of eight numbers, 0 to 7");
+    case FIELD_MAP:
+    case FIELD_REWRITE:
+        snprintf(text, size, "an array of %s numbers, %s0 to %llu",
+                 f->size == 8 ? "eight" : "64",
+                 f->kind == FIELD_REWRITE ? "-1 or " : "",
+                 (unsigned long long) f->max);
         break;
     case FIELD_VIDS:
         snprintf(text, size, "an array of different VLAN ids, 0 to %d",

@@ -21,17 +21,19 @@ enum field_kind {
     FIELD_ENUM,  /* one word out of `names` */
     FIELD_AUTO,  /* integer, or "auto" for CONF_HEADROOM_AUTO */
     FIELD_PRIOS, /* set of priorities: bit mask here, array of numbers there */
-    FIELD_MAP8,  /* array of eight numbers 0..7 */
-    FIELD_VIDS,  /* struct conf_port's trunks */
-    FIELD_MAC,   /* struct conf_port's mac */
-    FIELD_TYPE,  /* struct conf_port's cls */
+    FIELD_MAP,   /* array of `size` numbers 0..max */
+    FIELD_REWRITE, /* the same, and CONF_KEEP here is -1 there */
+    FIELD_VIDS,    /* struct conf_port's trunks */
+    FIELD_MAC,     /* struct conf_port's mac */
+    FIELD_TYPE,    /* struct conf_port's cls */
 };
 
 struct field {
     const char *name;         /* member in JSON */
     enum field_kind kind;     /* how it is stored and written */
-    uint8_t size;             /* octets of an integer, bool or enum: 1..8 */
-    uint8_t given;            /* CONF_MAP_ bit in struct conf_map; 0: none */
+    uint8_t size;             /* octets of an integer, bool or enum: 1..8;
+                                 elements of a map */
+    uint16_t given;           /* CONF_MAP_ bit in struct conf_map; 0: none */
     bool zero_ok;             /* 0 is allowed beside min..max */
     size_t offset;            /* from the start of the struct that has it */
     uint64_t min, max;        /* range of an integer */

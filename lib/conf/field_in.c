@@ -115,26 +115,55 @@ read_prios(const struct field *f, void *base, struct json_object *v,
     return 0;
 }
 
+/* Element i of a map is the number -1. */
+static bool
+is_keep(struct json_object *v, size_t i)
+{
+    struct json_object *e = json_object_array_get_idx(v, i);
+
+    return json_object_is_type(e, json_type_int) &&
+           json_object_get_int64(e) == -1;
+}
+
 static int
-read_map8(const struct field *f, void *base, struct json_object *v,
-          const struct place *at)
+refuse_element(const struct field *f, const struct place *at,
+               struct json_object *v, size_t i)
+{
+    char value[64], allowed[160], complaint[64];
+    struct json_object *e = json_object_array_get_idx(v, i);
+
+    field_allowed(f, allowed, sizeof(allowed));
+    snprintf(complaint, sizeof(complaint), "at place %zu is out of range", i);
+    return place_refuse(at, f->name, conf_json_text(e, value, sizeof(value)),
+                        allowed, complaint);
+}
+
+static int
+read_map(const struct field *f, void *base, struct json_object *v,
+         const struct place *at)
 {
     struct conf_map *map = base;
-    uint8_t values[8];
+    uint8_t values[64];
+    char complaint[64];
     size_t i;
 
     if (!json_object_is_type(v, json_type_array))
         return refuse_value(f, at, v, "is not an array");
-    if (json_object_array_length(v) != 8)
-        return refuse_value(f, at, v, "does not have eight elements");
-    for (i = 0; i < 8; i++) {
-        int n = read_element(v, i, 7);
+    if (json_object_array_length(v) != f->size) {
+        snprintf(complaint, sizeof(complaint), "does not have %s elements",
+                 f->size == 8 ? "eight" : "64");
+        return refuse_value(f, at, v, complaint);
+    }
+    for (i = 0; i < f->size; i++) {
+        int n = read_element(v, i, (int) f->max);
 
+        if (f->kind == FIELD_REWRITE && is_keep(v, i))
+            n = CONF_KEEP;
         if (n < 0)
-            return refuse_value(f, at, v, "has an element out of range");
+            return refuse_element(f, at, v, i);
         values[i] = (uint8_t) n;
     }
-    memcpy((char *) base + f->offset, values, 8);
+    memcpy((char *) base + f->offset, values, f->size);
     map->given |= f->given;
     return 0;
 }
@@ -227,8 +256,9 @@ field_read(const struct field *f, void *base, struct json_object *v,
         return read_enum(f, base, v, at);
     case FIELD_PRIOS:
         return read_prios(f, base, v, at);
-    case FIELD_MAP8:
-        return read_map8(f, base, v, at);
+    case FIELD_MAP:
+    case FIELD_REWRITE:
+        return read_map(f, base, v, at);
     case FIELD_VIDS:
         return read_vids(f, base, v, at);
     case FIELD_MAC:

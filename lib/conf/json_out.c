@@ -11,13 +11,17 @@
 #include <stdio.h>
 
 static struct json_object *
-write_array(const uint8_t *values, size_t n)
+write_map(const struct field *f, const uint8_t *values)
 {
+    bool keeps = f->kind == FIELD_REWRITE;
     struct json_object *a = json_object_new_array();
     size_t i;
 
-    for (i = 0; i < n; i++)
-        json_object_array_add(a, json_object_new_int(values[i]));
+    for (i = 0; i < f->size; i++)
+        json_object_array_add(a, json_object_new_int(keeps && values[i] ==
+                                                                  CONF_KEEP
+                                                         ? -1
+                                                         : values[i]));
     return a;
 }
 
@@ -76,8 +80,9 @@ write_field(const struct field *f, const void *base)
         return json_object_new_string(f->names[field_get(f, base)]);
     case FIELD_PRIOS:
         return write_prios((uint8_t) field_get(f, base));
-    case FIELD_MAP8:
-        return write_array((const uint8_t *) base + f->offset, 8);
+    case FIELD_MAP:
+    case FIELD_REWRITE:
+        return write_map(f, (const uint8_t *) base + f->offset);
     case FIELD_VIDS:
         return write_vids(p);
     case FIELD_MAC:

@@ -33,13 +33,13 @@ refuse_range(const struct field *f, uint64_t v, const struct place *at)
 }
 
 static int
-check_map8(const struct field *f, const void *base, const struct place *at)
+check_map(const struct field *f, const void *base, const struct place *at)
 {
     const uint8_t *v = (const uint8_t *) base + f->offset;
     int i;
 
-    for (i = 0; i < 8; i++) {
-        if (v[i] > 7)
+    for (i = 0; i < f->size; i++) {
+        if (v[i] > f->max && (f->kind != FIELD_REWRITE || v[i] != CONF_KEEP))
             return refuse_range(f, v[i], at);
     }
     return 0;
@@ -87,8 +87,9 @@ check_field(const struct field *f, const void *base, const struct place *at)
     uint64_t v;
 
     switch (f->kind) {
-    case FIELD_MAP8:
-        return check_map8(f, base, at);
+    case FIELD_MAP:
+    case FIELD_REWRITE:
+        return check_map(f, base, at);
     case FIELD_VIDS:
         return check_vids(f, base, at);
     case FIELD_MAC:
@@ -226,6 +227,26 @@ check_group(const struct conf_bridge *b, const struct conf_port *p, int pg,
     return refuse_uint(&at, "xoff_bytes", g->xoff_bytes, allowed, complaint);
 }
 
+/* Early detection: its thresholds, and what needs them. */
+static int
+check_wred(const struct conf_queue *queue, const struct place *at)
+{
+    char allowed[64], complaint[64];
+
+    if (queue->wred_min_bytes > queue->wred_max_bytes) {
+        snprintf(allowed, sizeof(allowed), "0 to %" PRIu64,
+                 queue->wred_max_bytes);
+        snprintf(complaint, sizeof(complaint),
+                 "exceeds wred_max_bytes %" PRIu64, queue->wred_max_bytes);
+        return refuse_uint(at, "wred_min_bytes", queue->wred_min_bytes,
+                           allowed, complaint);
+    }
+    if (queue->ecn && !queue->wred_max_bytes)
+        return place_refuse(at, "ecn", "true", "false, or a wred_max_bytes",
+                            "has no thresholds to mark by");
+    return 0;
+}
+
 static int
 check_queue(const struct conf_bridge *b, const struct conf_port *p, int q,
             const struct place *in)
@@ -242,7 +263,7 @@ check_queue(const struct conf_bridge *b, const struct conf_port *p, int q,
         return refuse_uint(&at, "weight", 0, "1 to 100",
                            "is no share for an ets queue");
     if (queue->limit_bytes >= b->max_frame_bytes)
-        return 0;
+        return check_wred(queue, &at);
     snprintf(allowed, sizeof(allowed), "%u to %" PRIu64, b->max_frame_bytes,
              CONF_MAX_MEMORY);
     return refuse_uint(&at, "limit_bytes", queue->limit_bytes, allowed,

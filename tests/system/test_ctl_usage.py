@@ -188,7 +188,14 @@ def _(t):
         ("queue set eth1", "nothing to set"),
         ("map set eth1 pcp 9:1", "'9'", "PCP", "0 to 7"),
         ("map set eth1 pcp 1:9", "'9'", "0 to 7"),
-        ("map set eth1 trust vlan", "'vlan'", "pcp, port"),
+        ("map set eth1 trust vlan", "'vlan'", "pcp, dscp, port"),
+        ("map set eth1 dscp 64:1", "'64'", "DSCP", "0 to 63"),
+        ("map set eth1 dscp 9-8:1", "9-8", "FIRST-LAST"),
+        ("map set eth1 queue 3:8", "'8'", "0 to 7"),
+        ("map set eth1 rewrite-dscp 3:64", "'64'", "0 to 63", "keep"),
+        ("map set eth1 rewrite-pcp 3:none", "'none'", "0 to 7", "keep"),
+        ("queue set eth1 ecn 3:yes", "'yes'", "on nor off"),
+        ("queue set eth1 wred-probability 3:101", "101", "0 to 100"),
         ("map set trust pcp", "either PORT or bridge"),
         ("map set eth1 bridge br0 trust pcp", "either PORT or bridge"),
         ("port add br0 eth1 tag 4095", "4095", "0 to 4094"),
@@ -318,6 +325,21 @@ def _(t):
           {"port": "eth1", "pcp_to_priority": {"5": 3, "6": 4},
            "priority_to_queue": {"3": 2}, "trust": "port",
            "default_priority": 2, "priority_to_group": {"3": 1}})
+    sends("map set eth1 trust dscp dscp 26:3 8-10:1 group 3:4 "
+          "rewrite-dscp 3:26,4:keep rewrite-pcp all:keep priority-tags never",
+          "map.set",
+          {"port": "eth1", "trust": "dscp",
+           "dscp_to_priority": {"26": 3, "8": 1, "9": 1, "10": 1},
+           "priority_to_group": {"3": 4},
+           "priority_to_dscp": {"3": 26, "4": -1},
+           "priority_to_pcp": {str(p): -1 for p in range(8)},
+           "priority_tags": "never"})
+    sends("queue set eth1 wred-min 3:64K wred-max 3:128K "
+          "wred-probability 3:5 ecn 3:on,4:off", "queue.set",
+          {"port": "eth1", "queues": {
+              "3": {"wred_min_bytes": 65536, "wred_max_bytes": 131072,
+                    "wred_percent": 5, "ecn": True},
+              "4": {"ecn": False}}})
     sends("map set bridge br0 pcp all:0", "map.set",
           {"bridge": "br0",
            "pcp_to_priority": {str(p): 0 for p in range(8)}})

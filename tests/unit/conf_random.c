@@ -35,22 +35,37 @@ zero_or(struct rng *r, uint64_t lo, uint64_t hi)
 }
 
 static void
-random_map8(struct rng *r, uint8_t map[8])
+random_codes(struct rng *r, uint8_t *map, int n, uint64_t below)
 {
     int i;
 
+    for (i = 0; i < n; i++)
+        map[i] = (uint8_t) rng_below(r, below);
+}
+
+static void
+random_rewrite(struct rng *r, uint8_t map[8], uint64_t below)
+{
+    int i;
+
+    random_codes(r, map, 8, below);
     for (i = 0; i < 8; i++)
-        map[i] = (uint8_t) rng_below(r, 8);
+        if (coin(r))
+            map[i] = CONF_KEEP;
 }
 
 static void
 random_map(struct conf_map *m, struct rng *r)
 {
-    m->trust = coin(r) ? DP_TRUST_PORT : DP_TRUST_PCP;
+    m->trust = (enum dp_trust) rng_below(r, 3);
+    m->prio_tags = (enum dp_prio_tags) rng_below(r, 4);
     m->default_prio = (uint8_t) rng_below(r, 8);
-    random_map8(r, m->pcp_to_prio);
-    random_map8(r, m->prio_to_queue);
-    random_map8(r, m->prio_to_pg);
+    random_codes(r, m->pcp_to_prio, 8, 8);
+    random_codes(r, m->dscp_to_prio, 64, 8);
+    random_codes(r, m->prio_to_queue, 8, 8);
+    random_codes(r, m->prio_to_pg, 8, 8);
+    random_rewrite(r, m->prio_to_pcp, 8);
+    random_rewrite(r, m->prio_to_dscp, 64);
 }
 
 static void
@@ -104,6 +119,10 @@ random_queues(struct conf_port *p, struct rng *r)
         if (coin(r)) {
             queue->max_rate_bps = zero_or(r, CONF_MIN_RATE, CONF_MAX_RATE);
             queue->limit_bytes = pick(r, CONF_MAX_FRAME, CONF_MAX_MEMORY);
+            queue->wred_max_bytes = zero_or(r, 1, CONF_MAX_MEMORY);
+            queue->wred_min_bytes = pick(r, 0, queue->wred_max_bytes);
+            queue->wred_percent = (uint8_t) pick(r, 0, 100);
+            queue->ecn = queue->wred_max_bytes && coin(r);
         }
         if (!any_ets || left < 2 || (q < 7 && coin(r)))
             continue;
@@ -134,7 +153,7 @@ random_port(struct conf_port *p, struct rng *r)
     p->pfc_quanta = (uint16_t) pick(r, 1, 65535);
     p->pause_rx = !p->pfc_prios && !p->pfc_asymmetric && coin(r);
     p->pause_tx = !p->pfc_prios && !p->pfc_asymmetric && coin(r);
-    p->map.given = (uint8_t) rng_below(r, CONF_MAP_ALL + 1);
+    p->map.given = (uint16_t) rng_below(r, CONF_MAP_ALL + 1);
     random_map(&p->map, r);
     random_vlan(p, r);
     random_groups(p, r);

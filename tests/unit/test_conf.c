@@ -276,7 +276,57 @@ Test(conf, weights_that_do_not_sum_to_100)
     assert_refused(EINVAL, P "/queues", "90", "100",
                    "port eth1: the weights of its ets queues (0: 30, 1: 60) "
                    "sum to 90: allowed is a sum of 100");
+    eth1->queue[1].weight = 69;
+    assert_refused(EINVAL, P "/queues", "99", "100",
+                   "port eth1: the weights of its ets queues (0: 30, 1: 69) "
+                   "sum to 99: allowed is a sum of 100");
     eth1->queue[1].weight = 70;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+}
+
+Test(conf, s11_wred_thresholds_in_the_wrong_order)
+{
+    eth1->queue[3].wred_min_bytes = 2001;
+    eth1->queue[3].wred_max_bytes = 2000;
+    assert_refused(EINVAL, P "/queues/3/wred_min_bytes", "2001", "0 to 2000",
+                   "port eth1: queue 3: wred_min_bytes 2001 exceeds "
+                   "wred_max_bytes 2000: allowed 0 to 2000");
+    eth1->queue[3].wred_min_bytes = 2000;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+    eth1->queue[3].wred_percent = 101;
+    assert_refused(EINVAL, P "/queues/3/wred_percent", "101", "0 to 100",
+                   "port eth1: queue 3: wred_percent 101 is out of range: "
+                   "allowed 0 to 100");
+}
+
+Test(conf, s11_ecn_needs_thresholds)
+{
+    eth1->queue[3].ecn = true;
+    assert_refused(EINVAL, P "/queues/3/ecn", "true",
+                   "false, or a wred_max_bytes",
+                   "port eth1: queue 3: ecn true has no thresholds to mark "
+                   "by: allowed false, or a wred_max_bytes");
+    eth1->queue[3].wred_max_bytes = 2000;
+    cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
+}
+
+Test(conf, s4_codes_that_no_map_has)
+{
+    br->map.dscp_to_prio[63] = 8;
+    assert_refused(EINVAL, "/bridges/br0/map/dscp_to_priority", "8",
+                   "an array of 64 numbers, 0 to 7",
+                   "bridge br0: map: dscp_to_priority 8 is out of range: "
+                   "allowed an array of 64 numbers, 0 to 7");
+    br->map.dscp_to_prio[63] = 7;
+    br->map.prio_to_dscp[7] = 64;
+    assert_refused(EINVAL, "/bridges/br0/map/priority_to_dscp", "64",
+                   "an array of eight numbers, -1 or 0 to 63",
+                   "bridge br0: map: priority_to_dscp 64 is out of range: "
+                   "allowed an array of eight numbers, -1 or 0 to 63");
+    br->map.prio_to_dscp[7] = 63;
+    br->map.prio_to_pcp[0] = 8;
+    cr_assert_eq(conf_validate(c, &err), EINVAL);
+    br->map.prio_to_pcp[0] = CONF_KEEP;
     cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
 }
 

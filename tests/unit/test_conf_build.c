@@ -144,7 +144,10 @@ Test(conf_build, scheduling_limits_and_vlans_are_passed_on)
 {
     struct dp_plan_port *plan;
 
-    eth1->queue[0] = (struct conf_queue){true, 100, 5000000, 40000};
+    eth1->queue[0] = (struct conf_queue){.ets = true,
+                                         .weight = 100,
+                                         .max_rate_bps = 5000000,
+                                         .limit_bytes = 40000};
     eth1->vlan_mode = DP_VLAN_NATIVE_UNTAGGED;
     eth1->tag = 7;
     eth1->n_trunks = 2;
@@ -164,6 +167,53 @@ Test(conf_build, scheduling_limits_and_vlans_are_passed_on)
     cr_assert_arr_eq(plan->mac, live.mac, 6);
     eth1->n_trunks = 0;
     cr_assert(build(eth1)->all_trunks);
+}
+
+Test(conf_build, s4_maps_of_dscp_and_rewrites_are_passed_on)
+{
+    struct dp_plan_port *plan = build(eth1);
+
+    for (int d = 0; d < 64; d++)
+        cr_assert_eq(plan->dscp_to_prio[d], d >> 3);
+    cr_assert_eq(plan->rewrite_pcp, 0);
+    cr_assert_eq(plan->rewrite_dscp, 0);
+    cr_assert_eq(plan->prio_tags, DP_PRIO_TAGS_KEEP);
+    br->map.trust = DP_TRUST_DSCP;
+    br->map.dscp_to_prio[26] = 4;
+    br->map.prio_to_pcp[5] = 2;
+    br->map.prio_to_dscp[3] = 26;
+    br->map.prio_tags = DP_PRIO_TAGS_ALWAYS;
+    plan = build(eth1);
+    cr_assert_eq(plan->trust, DP_TRUST_DSCP);
+    cr_assert_eq(plan->dscp_to_prio[26], 4);
+    cr_assert_eq(plan->rewrite_pcp, 1u << 5);
+    cr_assert_eq(plan->prio_to_pcp[5], 2);
+    cr_assert_eq(plan->rewrite_dscp, 1u << 3);
+    cr_assert_eq(plan->prio_to_dscp[3], 26);
+    cr_assert_eq(plan->prio_tags, DP_PRIO_TAGS_ALWAYS);
+    /* The port's own, one member or another. */
+    eth1->map.given = CONF_MAP_TO_DSCP | CONF_MAP_DSCP | CONF_MAP_PRIO_TAGS;
+    plan = build(eth1);
+    cr_assert_eq(plan->dscp_to_prio[26], 3);
+    cr_assert_eq(plan->rewrite_dscp, 0);
+    cr_assert_eq(plan->rewrite_pcp, 1u << 5);
+    cr_assert_eq(plan->prio_tags, DP_PRIO_TAGS_KEEP);
+}
+
+Test(conf_build, s11_wred_is_passed_on)
+{
+    struct dp_plan_port *plan = build(eth1);
+
+    cr_assert_eq(plan->queue[3].wred.max_bytes, 0);
+    eth1->queue[3].wred_min_bytes = 1000;
+    eth1->queue[3].wred_max_bytes = 2000;
+    eth1->queue[3].wred_percent = 5;
+    eth1->queue[3].ecn = true;
+    plan = build(eth1);
+    cr_assert_eq(plan->queue[3].wred.min_bytes, 1000);
+    cr_assert_eq(plan->queue[3].wred.max_bytes, 2000);
+    cr_assert_eq(plan->queue[3].wred.percent, 5);
+    cr_assert(plan->queue[3].wred.ecn);
 }
 
 Test(conf_build, the_longest_frame_is_the_interfaces_or_the_bridges)

@@ -93,7 +93,9 @@ Test(conf_json, every_member_is_read)
         "{\"bridges\":{\"br0\":{\"memory_bytes\":33554432,"
         "\"max_frame_bytes\":9022,\"mac_ageing_s\":0,"
         "\"forward_reserved\":true,\"map\":{\"trust\":\"port\","
-        "\"default_priority\":1,\"pcp_to_priority\":[7,6,5,4,3,2,1,0]},"
+        "\"default_priority\":1,\"pcp_to_priority\":[7,6,5,4,3,2,1,0],"
+        "\"priority_to_dscp\":[-1,8,16,26,34,46,48,63],"
+        "\"priority_tags\":\"if-nonzero\"},"
         "\"ports\":{\"eth1\":{\"type\":\"tap\","
         "\"mac\":\"02:00:00:00:aB:01\",\"rate_bps\":200000000,"
         "\"cable_delay_ns\":500,\"ring_bytes\":1048576,"
@@ -104,7 +106,9 @@ Test(conf_json, every_member_is_read)
         "\"groups\":{\"3\":{\"reserved_bytes\":1,\"xoff_bytes\":65536,"
         "\"xon_bytes\":2,\"xon_offset_bytes\":3,\"headroom\":4}},"
         "\"queues\":{\"7\":{\"mode\":\"ets\",\"weight\":100,"
-        "\"max_rate_bps\":5000,\"limit_bytes\":9022}}}}}}}",
+        "\"max_rate_bps\":5000,\"limit_bytes\":9022,"
+        "\"wred_min_bytes\":7,\"wred_max_bytes\":8,\"wred_percent\":9,"
+        "\"ecn\":true}}}}}}}",
         NULL);
     struct conf_bridge *b;
     struct conf_port *p;
@@ -121,6 +125,11 @@ Test(conf_json, every_member_is_read)
     cr_assert_eq(b->map.pcp_to_prio[0], 7);
     cr_assert_eq(b->map.prio_to_pg[6], 6);
     cr_assert_eq(b->map.given, CONF_MAP_ALL);
+    cr_assert_arr_eq(b->map.prio_to_dscp, "\xff\x08\x10\x1a\x22\x2e\x30\x3f",
+                     8);
+    cr_assert_eq(b->map.prio_to_pcp[7], CONF_KEEP);
+    cr_assert_eq(b->map.prio_tags, DP_PRIO_TAGS_NONZERO);
+    cr_assert_eq(b->map.dscp_to_prio[46], 5);
     cr_assert(p->have_mac);
     cr_assert_arr_eq(p->mac, "\x02\x00\x00\x00\xab\x01", 6);
     cr_assert_eq(p->rate_bps, 200000000);
@@ -144,6 +153,10 @@ Test(conf_json, every_member_is_read)
     cr_assert(p->queue[7].ets);
     cr_assert_eq(p->queue[7].max_rate_bps, 5000);
     cr_assert_eq(p->queue[7].limit_bytes, 9022);
+    cr_assert_eq(p->queue[7].wred_min_bytes, 7);
+    cr_assert_eq(p->queue[7].wred_max_bytes, 8);
+    cr_assert_eq(p->queue[7].wred_percent, 9);
+    cr_assert(p->queue[7].ecn);
     conf_destroy(c);
 }
 
@@ -327,6 +340,25 @@ Test(conf_json, words_and_arrays)
                    "port eth1: map: pcp_to_priority [0,1,2] does not have "
                    "eight elements: allowed an array of eight numbers, 0 to "
                    "7");
+    assert_refused(PORT("\"map\":{\"priority_to_queue\":"
+                        "[0,1,2,8,4,5,6,7]}"),
+                   EINVAL, AT "/map/priority_to_queue", "8",
+                   "port eth1: map: priority_to_queue 8 at place 3 is out of "
+                   "range: allowed an array of eight numbers, 0 to 7");
+    assert_refused(PORT("\"map\":{\"dscp_to_priority\":[0]}"), EINVAL,
+                   AT "/map/dscp_to_priority", "[0]",
+                   "port eth1: map: dscp_to_priority [0] does not have 64 "
+                   "elements: allowed an array of 64 numbers, 0 to 7");
+    assert_refused(PORT("\"map\":{\"priority_to_dscp\":"
+                        "[0,1,2,-2,4,5,6,7]}"),
+                   EINVAL, AT "/map/priority_to_dscp", "-2",
+                   "port eth1: map: priority_to_dscp -2 at place 3 is out of "
+                   "range: allowed an array of eight numbers, -1 or 0 to 63");
+    assert_refused(PORT("\"map\":{\"pcp_to_priority\":"
+                        "[-1,1,2,3,4,5,6,7]}"),
+                   EINVAL, AT "/map/pcp_to_priority", "-1",
+                   "port eth1: map: pcp_to_priority -1 at place 0 is out of "
+                   "range: allowed an array of eight numbers, 0 to 7");
     assert_refused(PORT("\"vlan\":{\"trunks\":[4095]}"), EINVAL,
                    AT "/vlan/trunks", "[4095]",
                    "port eth1: vlan: trunks [4095] has an element out of "
