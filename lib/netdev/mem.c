@@ -26,9 +26,6 @@
 /* What a frame may have beyond the largest frame of a pool: a tag. */
 #define MEM_TAG_ROOM 4u
 #define MEM_MACCTL   0x8808
-/* Templates of a load that are fetched ahead: it is not they that are to be
- * measured. */
-#define MEM_PREFETCH 16u
 
 struct mem_slot {
     uint64_t due_ns; /* when it has arrived */
@@ -66,6 +63,7 @@ struct mem {
     struct mem_queue out;          /* sent, while there is no peer */
     struct netdev_mem_load load;   /* n 0: off */
     uint32_t load_next;            /* next template */
+    uint32_t load_number;          /* copies made */
     struct netdev_mem_watch watch; /* fn null: none */
 };
 
@@ -290,16 +288,17 @@ rx_load(struct mem *m, struct pkt *pkts[], uint32_t max)
     uint32_t n = l->per_rx < max ? l->per_rx : max;
 
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t k = m->load_next, ahead = k + MEM_PREFETCH;
+        uint32_t k = m->load_next;
         struct pkt *p = pkt_alloc(m->pool);
 
         if (!p) {
             counter_add(&m->dev.stats.rx_no_buffer, 1);
             return i;
         }
-        __builtin_prefetch(l->frames[ahead < l->n ? ahead : 0]);
         memcpy(p->data, l->frames[k], l->lens[k]);
         p->len = l->lens[k];
+        if (l->stamp)
+            l->stamp(l->arg, p->data, m->load_number++);
         m->load_next = k + 1 < l->n ? k + 1 : 0;
         pkts[i] = p;
     }
@@ -533,6 +532,7 @@ netdev_mem_set_load(struct netdev *dev, const struct netdev_mem_load *load)
     struct mem *m = mem_of(dev);
 
     m->load_next = 0;
+    m->load_number = 0;
     if (!load) {
         m->load.n = 0;
         return;

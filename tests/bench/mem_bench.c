@@ -26,21 +26,32 @@
 #include <string.h>
 #include <time.h>
 
+#define VLAN      10
 #define LOSSLESS  0x18 /* priorities 3 and 4 */
 #define MAX_PORTS 64
+#define MAX_SIZE  1518
+
+struct bench;
+
+/* A port and what comes in on it. */
+struct bench_port {
+    const struct bench *bench;   /* what it is part of */
+    uint32_t index;              /* its number */
+    struct netdev *dev;          /* its mem port */
+    struct dp_port *state;       /* its state in the bridge */
+    struct netdev_mem_load load; /* endless frames */
+};
 
 struct bench {
-    uint32_t n_ports;     /* of the bridge */
-    uint32_t n_addresses; /* of all ports together */
-    uint32_t size;        /* of a frame, without FCS, its tag included */
-    struct conf *conf;    /* has one bridge */
-    struct dp *dp;        /* the bridge */
-    struct netdev *dev[MAX_PORTS];          /* its ports */
-    struct dp_port *state[MAX_PORTS];       /* their state */
-    struct netdev_mem_load load[MAX_PORTS]; /* what comes in on them */
-    uint8_t *bytes;                         /* all templates, one by one */
-    const uint8_t **frames;                 /* where each begins */
-    uint32_t *lens;                         /* length of each */
+    uint32_t n_ports;  /* of the bridge */
+    uint32_t per_port; /* addresses of a port, a power of two */
+    uint32_t size;     /* of a frame, without FCS, with its tag */
+    struct conf *conf; /* has one bridge */
+    struct dp *dp;     /* the bridge */
+    struct bench_port port[MAX_PORTS]; /* its ports */
+    uint8_t body[MAX_SIZE];            /* what all frames have in common */
+    const uint8_t *frames[1];          /* that, as mem ports want it */
+    uint32_t lens[1];                  /* its length */
 };
 
 static void
@@ -68,10 +79,10 @@ add_port(struct bench *b, struct conf_bridge *bridge, struct dp_plan *plan,
     cp->pfc_prios = LOSSLESS;
     for (int g = 0; g < N_PG; g++)
         cp->group[g].headroom_bytes = 128 << 10;
-    pp->netdev = b->dev[i];
-    pp->state = b->state[i] = dp_port_create();
+    pp->netdev = b->port[i].dev;
+    pp->state = b->port[i].state = dp_port_create();
     pp->is_new = true;
-    memcpy(live.mac, b->dev[i]->mac, sizeof(live.mac));
+    memcpy(live.mac, b->port[i].dev->mac, sizeof(live.mac));
     conf_build_port(bridge, cp, &live, 0, pp);
     plan->ports[cp->slot] = pp;
 }
@@ -98,7 +109,7 @@ make_bridge(struct bench *b)
         struct netdev_args args = {.name = name, .pool = dp_pool(b->dp)};
 
         snprintf(name, sizeof(name), "mem%u", i);
-        if (netdev_open(&netdev_mem, &args, &b->dev[i], NULL))
+        if (netdev_open(&netdev_mem, &args, &b->port[i].dev, NULL))
             die("out of memory");
         add_port(b, bridge, plan, i);
     }
@@ -124,57 +135,55 @@ put_mac(uint8_t *to, uint32_t port, uint32_t number)
     memcpy(to, mac, sizeof(mac));
 }
 
-/* Frame k of port i: from its address k to an address of another port, in a
- * VLAN, of one priority after the other. */
+/* Frame k of a port: from its address k to an address of another port, not in
+ * the order in which that one uses its own; of one priority after the other.
+ */
 static void
-make_frame(const struct bench *b, uint32_t i, uint32_t k, uint8_t *f)
+stamp(void *arg, uint8_t *f, uint32_t k)
 {
-    uint32_t per_port = b->n_addresses / b->n_ports;
-    uint32_t to = (i + 1 + k % (b->n_ports - 1)) % b->n_ports;
+    const struct bench_port *port = arg;
+    const struct bench *b = port->bench;
+    uint32_t to = port->index + 1 + k % (b->n_ports - 1);
+    uint32_t mask = b->per_port - 1;
 
-    memset(f, 0, b->size);
-    /* Not in the order in which the other port uses its own. */
-    put_mac(f, to, (uint32_t) (k * UINT64_C(2654435761) % per_port));
-    put_mac(f + 6, i, k);
-    f[12] = ETH_T_VLAN >> 8;
-    f[13] = ETH_T_VLAN & 0xff;
-    f[14] = (uint8_t) (k % 8 << 5);
-    f[15] = 10;
-    f[16] = ETH_T_IP4 >> 8;
-    f[17] = ETH_T_IP4 & 0xff;
+    if (to >= b->n_ports)
+        to -= b->n_ports;
+    put_mac(f, to, k * 2654435761u & mask);
+    put_mac(f + 6, port->index, k & mask);
+    f[14] = (uint8_t) ((k & 7) << 5);
 }
 
-/* One template per address, and every address known. */
+/* Every address is known before anything is measured. */
 static void
 make_load(struct bench *b)
 {
-    uint32_t per_port = b->n_addresses / b->n_ports;
-    uint32_t n = per_port * b->n_ports;
     uint64_t now_ns = clock_ns();
+    uint8_t mac[6];
 
-    b->bytes = malloc((size_t) n * b->size);
-    b->frames = calloc(n, sizeof(*b->frames));
-    b->lens = calloc(n, sizeof(*b->lens));
-    if (!b->bytes || !b->frames || !b->lens)
-        die("out of memory");
+    b->frames[0] = b->body;
+    b->lens[0] = b->size;
+    b->body[12] = ETH_T_VLAN >> 8;
+    b->body[13] = ETH_T_VLAN & 0xff;
+    b->body[15] = VLAN;
+    b->body[16] = ETH_T_IP4 >> 8;
+    b->body[17] = ETH_T_IP4 & 0xff;
     for (uint32_t i = 0; i < b->n_ports; i++) {
-        uint32_t first = i * per_port;
-
-        for (uint32_t k = 0; k < per_port; k++) {
-            uint8_t *f = b->bytes + (size_t) (first + k) * b->size;
-
-            make_frame(b, i, k, f);
-            b->frames[first + k] = f;
-            b->lens[first + k] = b->size;
-            mactab_learn(dp_mactab(b->dp), 10, f + 6, (uint16_t) i, now_ns);
+        b->port[i].bench = b;
+        b->port[i].index = i;
+        b->port[i].load = (struct netdev_mem_load){.frames = b->frames,
+                                                   .lens = b->lens,
+                                                   .n = 1,
+                                                   .per_rx = PKT_BATCH,
+                                                   .stamp = stamp,
+                                                   .arg = &b->port[i]};
+        netdev_mem_set_load(b->port[i].dev, &b->port[i].load);
+        for (uint32_t k = 0; k < b->per_port; k++) {
+            put_mac(mac, i, k);
+            mactab_learn(dp_mactab(b->dp), VLAN, mac, (uint16_t) i, now_ns);
         }
-        b->load[i] = (struct netdev_mem_load){.frames = b->frames + first,
-                                              .lens = b->lens + first,
-                                              .n = per_port,
-                                              .per_rx = PKT_BATCH};
-        netdev_mem_set_load(b->dev[i], &b->load[i]);
     }
-    if (mactab_counters(dp_mactab(b->dp))->n_entries != n)
+    if (mactab_counters(dp_mactab(b->dp))->n_entries !=
+        b->n_ports * b->per_port)
         die("the MAC table did not take all addresses");
 }
 
@@ -184,7 +193,7 @@ bench_init(struct bench *b, uint32_t n_ports, uint32_t n_addresses,
 {
     memset(b, 0, sizeof(*b));
     b->n_ports = n_ports;
-    b->n_addresses = n_addresses;
+    b->per_port = n_addresses / n_ports;
     b->size = size;
     make_bridge(b);
     make_load(b);
@@ -195,13 +204,10 @@ bench_uninit(struct bench *b)
 {
     dp_destroy(b->dp);
     for (uint32_t i = 0; i < b->n_ports; i++) {
-        netdev_close(b->dev[i]);
-        dp_port_destroy(b->state[i]);
+        netdev_close(b->port[i].dev);
+        dp_port_destroy(b->port[i].state);
     }
     conf_destroy(b->conf);
-    free(b->bytes);
-    free(b->frames);
-    free(b->lens);
 }
 
 /* --- measuring -------------------------------------------------------------
@@ -213,7 +219,7 @@ n_sent(const struct bench *b)
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < b->n_ports; i++)
-        n += counter_get(&dp_port_counters(b->state[i])->tx_frames);
+        n += counter_get(&dp_port_counters(b->port[i].state)->tx_frames);
     return n;
 }
 
@@ -277,13 +283,13 @@ run_frames(struct bench *b, uint64_t n)
     for (uint32_t i = 0; i < b->n_ports; i++) {
         uint32_t share = left < PKT_BATCH ? (uint32_t) left : PKT_BATCH;
 
-        b->load[i].per_rx = share;
-        netdev_mem_set_load(b->dev[i], share ? &b->load[i] : NULL);
+        b->port[i].load.per_rx = share;
+        netdev_mem_set_load(b->port[i].dev, share ? &b->port[i].load : NULL);
         left -= share;
     }
     dp_run(b->dp, now_ns += NS_PER_US);
     for (uint32_t i = 0; i < b->n_ports; i++)
-        netdev_mem_set_load(b->dev[i], NULL);
+        netdev_mem_set_load(b->port[i].dev, NULL);
     while (n_sent(b) < n)
         dp_run(b->dp, now_ns += NS_PER_US);
     if (n_sent(b) != n)
@@ -366,8 +372,9 @@ usage(void)
             "[--json]\n"
             "       mem_bench --frames N [--ports P] [--addresses A] "
             "[--size OCTETS]\n"
-            "  ports 2 to %d, addresses ports to 65536, octets 60 to 1518\n",
-            MAX_PORTS);
+            "  ports 2 to %d, addresses ports x 2^n up to 65536, octets 60 to "
+            "%d\n",
+            MAX_PORTS, MAX_SIZE);
     return 2;
 }
 
@@ -420,8 +427,10 @@ main(int argc, char *argv[])
         }
     }
     if (optind < argc || o.seconds <= 0 || !o.runs || o.size < 60 ||
-        o.size > 1518 || o.n_ports < 2 || o.n_ports > MAX_PORTS ||
-        o.n_addresses < o.n_ports || o.n_addresses > 65536)
+        o.size > MAX_SIZE || o.n_ports < 2 || o.n_ports > MAX_PORTS ||
+        o.n_addresses < o.n_ports || o.n_addresses > 65536 ||
+        o.n_addresses % o.n_ports ||
+        __builtin_popcount(o.n_addresses / o.n_ports) != 1)
         return usage();
     if (!o.n_frames) {
         run_matrix(&o);

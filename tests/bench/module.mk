@@ -13,6 +13,7 @@ tests_bench_port_loop_SOURCES = tests/bench/port_loop.c
 tests_bench_port_loop_LDADD = $(NETDEV_LIBS)
 
 bench_programs += tests/bench/mem_bench
+EXTRA_DIST += tests/bench/mem_instructions.py
 tests_bench_mem_bench_SOURCES = tests/bench/mem_bench.c
 tests_bench_mem_bench_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_bench_mem_bench_LDADD = lib/conf/libconf.a lib/dp/libdp.a \
@@ -25,6 +26,9 @@ CLEANFILES += $(bench_programs)
 .PHONY: bench bench-programs
 bench-programs: $(bench_programs)
 bench: all bench-programs
+	$(top_builddir)/tests/bench/mem_bench
+	top_builddir='$(top_builddir)' \
+		python3 $(top_srcdir)/tests/bench/mem_instructions.py
 	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
 		python3 $(top_srcdir)/tests/bench/forward.py
 	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \

@@ -444,13 +444,42 @@ Test(netdev_mem, pools_of_different_frame_sizes_meet)
     pkt_pool_destroy(jumbo);
 }
 
+static void
+add_number(void *arg, uint8_t *frame, uint32_t number)
+{
+    frame[20] = (uint8_t) (*(const uint8_t *) arg + number);
+}
+
+Test(netdev_mem, load_numbers_its_copies)
+{
+    static const uint8_t f0[60];
+    static const uint8_t *const frames[] = {f0};
+    static const uint32_t lens[] = {60};
+    uint8_t base = 100, numbers[PKT_BATCH];
+    struct netdev_mem_load load = {.frames = frames,
+                                   .lens = lens,
+                                   .n = 1,
+                                   .per_rx = 2,
+                                   .stamp = add_number,
+                                   .arg = &base};
+
+    netdev_mem_set_load(a, &load);
+    cr_assert_eq(recv_numbers(a, numbers, PKT_BATCH), 2);
+    cr_assert_eq(recv_numbers(a, numbers + 2, PKT_BATCH), 2);
+    cr_assert_arr_eq(numbers, "\x64\x65\x66\x67", 4);
+    netdev_mem_set_load(a, NULL);
+}
+
 Test(netdev_mem, load_is_endless_and_what_is_sent_vanishes)
 {
     static const uint8_t f0[60] = {[20] = 10};
     static const uint8_t f1[64] = {[20] = 11};
     static const uint8_t *const frames[] = {f0, f1};
     static const uint32_t lens[] = {60, 64};
-    struct netdev_mem_load load = {frames, lens, 2, 3};
+    struct netdev_mem_load load = {.frames = frames,
+                                   .lens = lens,
+                                   .n = 2,
+                                   .per_rx = 3};
     uint8_t numbers[PKT_BATCH], out[64];
 
     netdev_mem_set_load(a, &load);
