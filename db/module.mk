@@ -14,7 +14,8 @@ nodist_db_libdb_a_SOURCES = db/sql.h
 DB_MIGRATIONS = \
 	db/migrations/001-initial.sql \
 	db/migrations/002-ring-bytes.sql \
-	db/migrations/003-maps-wred.sql
+	db/migrations/003-maps-wred.sql \
+	db/migrations/004-watchdog.sql
 EXTRA_DIST += db/may_include db/schema.sql $(DB_MIGRATIONS)
 
 # The SQL as C strings, a line each: nothing but sed is needed for it.

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The configuration of sluiced, version 3.  A new database is made from this
+-- The configuration of sluiced, version 4.  A new database is made from this
 -- file; an older one is brought here by the files in migrations/, in order of
 -- their numbers, each of which makes the version that it is named after.  A
 -- test holds both ways to the same result.
@@ -116,5 +116,26 @@ CREATE TABLE port_queue (
     PRIMARY KEY (port, queue)
 ) WITHOUT ROWID;
 
+-- What is watched over, a row for each bridge and port.
+CREATE TABLE bridge_watch (
+    bridge            TEXT PRIMARY KEY NOT NULL
+                      REFERENCES bridge (name) ON DELETE CASCADE,
+    watchdog_override TEXT NOT NULL,
+    drop_unknown      INTEGER NOT NULL CHECK (drop_unknown IN (0, 1))
+);
+
+-- guard_ms: 0 when there is none.
+CREATE TABLE port_watch (
+    port           TEXT PRIMARY KEY NOT NULL
+                   REFERENCES port (name) ON DELETE CASCADE,
+    enabled        INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    action         TEXT NOT NULL,
+    detection_ms   INTEGER NOT NULL CHECK (detection_ms > 0),
+    restoration_ms INTEGER NOT NULL CHECK (restoration_ms > 0),
+    poll_ms        INTEGER NOT NULL CHECK (poll_ms > 0),
+    guard_ms       INTEGER NOT NULL CHECK (guard_ms >= 0),
+    guard_release  INTEGER NOT NULL CHECK (guard_release IN (0, 1))
+);
+
 PRAGMA application_id = 1397506885;
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;

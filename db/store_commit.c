@@ -62,6 +62,17 @@ put_map(const struct store *s, const char *sql, const char *owner,
 }
 
 static int
+put_bridge_watch(const struct store *s, const struct conf_bridge *b,
+                 struct err *err)
+{
+    return store_run(s, err,
+                     "INSERT OR REPLACE INTO bridge_watch (bridge,"
+                     " watchdog_override, drop_unknown) VALUES (?, ?, ?)",
+                     "ssi", b->name, conf_override_name(b->watchdog_override),
+                     (int64_t) b->drop_unknown);
+}
+
+static int
 put_bridge(const struct store *s, const struct conf_bridge *b, struct err *err)
 {
     int rc = store_run(
@@ -82,6 +93,8 @@ put_bridge(const struct store *s, const struct conf_bridge *b, struct err *err)
         (int64_t) b->forward_reserved, conf_trust_name(b->map.trust),
         (int64_t) b->map.default_prio, conf_prio_tags_name(b->map.prio_tags));
 
+    if (!rc)
+        rc = put_bridge_watch(s, b, err);
     return rc ? rc
               : put_map(s,
                         "INSERT OR REPLACE INTO bridge_map"
@@ -134,6 +147,23 @@ put_queues(const struct store *s, const struct conf_port *p, struct err *err)
 }
 
 static int
+put_port_watch(const struct store *s, const struct conf_port *p,
+               struct err *err)
+{
+    const struct conf_watchdog *w = &p->watchdog;
+
+    return store_run(s, err,
+                     "INSERT INTO port_watch (port, enabled, action,"
+                     " detection_ms, restoration_ms, poll_ms, guard_ms,"
+                     " guard_release) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                     "sisiiiii", p->name, (int64_t) w->enabled,
+                     conf_watchdog_action_name(w->action),
+                     (int64_t) w->detection_ms, (int64_t) w->restoration_ms,
+                     (int64_t) w->poll_ms, (int64_t) p->guard.time_ms,
+                     (int64_t) p->guard.release);
+}
+
+static int
 put_trunks(const struct store *s, const struct conf_port *p, struct err *err)
 {
     uint32_t i;
@@ -178,6 +208,8 @@ put_port(const struct store *s, const struct conf_bridge *b,
                      p->name, m, err);
     if (!rc)
         rc = put_trunks(s, p, err);
+    if (!rc)
+        rc = put_port_watch(s, p, err);
     if (!rc)
         rc = put_groups(s, p, err);
     return rc ? rc : put_queues(s, p, err);

@@ -257,6 +257,46 @@ load_queue(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
     return 0;
 }
 
+static int
+load_bridge_watch(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
+                  struct err *err)
+{
+    struct conf_bridge *b;
+    int rc = conf_need_bridge(c, text_at(stmt, 0), &b, err);
+
+    if (rc)
+        return rc;
+    if (!conf_override_find(text_at(stmt, 1), &b->watchdog_override))
+        return refuse_row(s, "bridge_watch", b->name, "override is unknown",
+                          err);
+    if (!all_integers(stmt, 2, 1))
+        return refuse_row(s, "bridge_watch", b->name, "has no integer", err);
+    b->drop_unknown = u64_at(stmt, 2) != 0;
+    return 0;
+}
+
+static int
+load_port_watch(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
+                struct err *err)
+{
+    struct conf_port *p;
+    int rc = conf_need_port(c, text_at(stmt, 0), NULL, &p, err);
+
+    if (rc)
+        return rc;
+    if (!conf_watchdog_action_find(text_at(stmt, 1), &p->watchdog.action))
+        return refuse_row(s, "port_watch", p->name, "action is unknown", err);
+    if (!all_integers(stmt, 2, 6))
+        return refuse_row(s, "port_watch", p->name, "has no integer", err);
+    p->watchdog.enabled = u64_at(stmt, 2) != 0;
+    p->watchdog.detection_ms = u32_at(stmt, 3);
+    p->watchdog.restoration_ms = u32_at(stmt, 4);
+    p->watchdog.poll_ms = u32_at(stmt, 5);
+    p->guard.time_ms = u32_at(stmt, 6);
+    p->guard.release = u64_at(stmt, 7) != 0;
+    return 0;
+}
+
 static const struct {
     const char *sql; /* reads one table, columns as the function wants them */
     row_fn *fn;      /* takes a row */
@@ -279,6 +319,11 @@ static const struct {
     {"SELECT port, queue, ets, weight, max_rate_bps, limit_bytes,"
      " wred_min_bytes, wred_max_bytes, wred_percent, ecn FROM port_queue",
      load_queue},
+    {"SELECT bridge, watchdog_override, drop_unknown FROM bridge_watch",
+     load_bridge_watch},
+    {"SELECT port, action, enabled, detection_ms, restoration_ms, poll_ms,"
+     " guard_ms, guard_release FROM port_watch",
+     load_port_watch},
 };
 
 static int

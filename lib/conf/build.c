@@ -8,6 +8,7 @@
  * size of a bridge is its memory and a few MiB.  Buffers are of one size, so
  * small frames use them up before the bytes: see conf_low_buffers().
  */
+#include "base/clock.h"
 #include "conf/conf.h"
 #include "conf/field.h"
 #include "qos/headroom.h"
@@ -327,6 +328,38 @@ build_rewrite(const struct conf_map *map, struct dp_plan_port *out)
     }
 }
 
+/* Watched is what the peer can pause and what may not be lost: PFC-enabled
+ * priorities, and of those that are only honoured the ones whose queue is
+ * lossless on this port. */
+static void
+build_watch(const struct conf_bridge *b, const struct conf_port *p,
+            struct dp_plan_port *out)
+{
+    static const enum watchdog_action forced[] = {
+        [CONF_OVERRIDE_DROP] = WATCHDOG_DROP,
+        [CONF_OVERRIDE_FORWARD] = WATCHDOG_FORWARD,
+    };
+    uint8_t queues = conf_lossless_queues(b, p);
+    uint8_t prios = 0;
+
+    for (int i = 0; i < N_PRIO; i++)
+        if ((out->pfc.honoured >> i & 1) &&
+            (queues >> out->prio_to_queue[i] & 1))
+            prios |= (uint8_t) (1u << i);
+    out->dog = (struct watchdog_conf){
+        .detection_ns = p->watchdog.detection_ms * NS_PER_MS,
+        .restoration_ns = p->watchdog.restoration_ms * NS_PER_MS,
+        .poll_ns = p->watchdog.poll_ms * NS_PER_MS,
+        .action = b->watchdog_override ? forced[b->watchdog_override]
+                                       : p->watchdog.action,
+        .prios = p->watchdog.enabled ? prios : 0,
+    };
+    out->guard = (struct guard_conf){
+        .time_ns = p->guard.time_ms * NS_PER_MS,
+        .release = p->guard.release,
+    };
+}
+
 static void
 build_map(const struct conf_bridge *b, const struct conf_port *p,
           struct dp_plan_port *out)
@@ -383,6 +416,7 @@ conf_build_port(const struct conf_bridge *b, const struct conf_port *p,
     build_queues(b, p, out);
     build_map(b, p, out);
     build_vlan(p, out);
+    build_watch(b, p, out);
 }
 
 int
@@ -410,5 +444,6 @@ conf_build_bridge(const struct conf_bridge *b, struct dp_plan *plan,
     plan->low_buffers = low_buffers(b, need.headroom_bytes);
     plan->mac_ageing_ns = b->mac_ageing_s * UINT64_C(1000000000);
     plan->forward_reserved = b->forward_reserved;
+    plan->drop_unknown = b->drop_unknown;
     return 0;
 }

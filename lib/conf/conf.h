@@ -17,6 +17,7 @@
  *       "vlan": {"mode": "trunk", "tag": 0, "trunks": [10, 20]},
  *       "pfc": {"priorities": [3], "asymmetric": false, "quanta": 65535},
  *       "pause": {"rx": false, "tx": false},
+ *       ("watchdog" and "guard": see watch.h)
  *       "map": {"trust": "pcp", "default_priority": 0,
  *               "pcp_to_priority": [0,1,2,3,4,5,6,7],
  *               "dscp_to_priority": [0,0,0,0,0,0,0,0,1,...,7],      (64)
@@ -43,6 +44,7 @@
 #define CONF_CONF_H
 
 #include "base/err.h"
+#include "conf/watch.h"
 #include "dp/dp.h"
 #include "dp/plan.h"
 
@@ -136,6 +138,8 @@ struct conf_port {
     bool pfc_asymmetric;            /* honour all eight, send only those */
     uint16_t pfc_quanta;            /* 1..65535 */
     bool pause_rx, pause_tx;        /* 802.3x; exclusive with pfc_prios */
+    struct conf_watchdog watchdog;  /* storms of the peer */
+    struct conf_guard guard;        /* our own endless pausing */
     struct conf_map map;            /* what it gives overrides the bridge's */
     struct conf_group group[N_PG];  /* ingress */
     struct conf_queue queue[N_QUEUE]; /* egress */
@@ -147,9 +151,11 @@ struct conf_bridge {
     uint32_t max_frame_bytes; /* without FCS, tags counted */
     uint32_t mac_ageing_s;    /* 0: never; .. 1000000 (802.1Q) */
     bool forward_reserved;    /* lab option */
-    struct conf_map map;      /* defaults of its ports */
-    struct conf_port **ports; /* by name, ascending */
-    uint32_t n_ports;         /* <= DP_MAX_PORTS */
+    bool drop_unknown;        /* lossless unknown unicast: not flooded */
+    enum conf_override watchdog_override; /* of all its ports */
+    struct conf_map map;                  /* defaults of its ports */
+    struct conf_port **ports;             /* by name, ascending */
+    uint32_t n_ports;                     /* <= DP_MAX_PORTS */
 };
 
 struct conf {

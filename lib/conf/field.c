@@ -35,6 +35,11 @@ static const char *const queue_modes[] = {"strict", "ets", NULL};
 static const char *const vlan_modes[] = {"trunk", "access", "native-tagged",
                                          "native-untagged", NULL};
 
+static const char *const watchdog_actions[] = {"drop", "forward", "alert",
+                                               NULL};
+static const char *const guard_actions[] = {"alert", "release", NULL};
+static const char *const overrides[] = {"off", "drop", "forward", NULL};
+
 static const struct field map_fields[] = {
     {ENUM(conf_map, trust, "trust", trust_names,
           "where a frame's priority comes from"),
@@ -86,6 +91,29 @@ static const struct field pfc_fields[] = {
 static const struct field pause_fields[] = {
     {BOOL(conf_port, pause_rx, "rx", "obey 802.3x PAUSE; not with PFC")},
     {BOOL(conf_port, pause_tx, "tx", "send 802.3x PAUSE; not with PFC")},
+};
+
+static const struct field watchdog_fields[] = {
+    {BOOL(conf_watchdog, enabled, "enabled",
+          "look for priorities that the peer pauses without end")},
+    {ENUM(conf_watchdog, action, "action", watchdog_actions,
+          "in a storm: discard its frames, ignore the peer's PFC, or only "
+          "report")},
+    {UINT(conf_watchdog, detection_ms, "detection_ms", 100, 5000,
+          CONF_WATCHDOG_MS, "paused for so long without a resume: a storm")},
+    {UINT(conf_watchdog, restoration_ms, "restoration_ms", 100, 60000,
+          CONF_WATCHDOG_MS, "no XOFF for so long: the storm is over")},
+    {UINT(conf_watchdog, poll_ms, "poll_ms", 100, 1000, CONF_WATCHDOG_MS,
+          "how often is looked; not above the other times")},
+};
+
+static const struct field guard_fields[] = {
+    {UINT(conf_guard, time_ms, "time_ms", 100, 60000, 0,
+          "a group that pauses the peer for longer without one XON is stuck; "
+          "0: off"),
+     .zero_ok = true},
+    {ENUM(conf_guard, release, "action", guard_actions,
+          "alert: only report; release: let the peer go")},
 };
 
 static const struct field group_fields[] = {
@@ -147,6 +175,10 @@ static const struct section port_sections[] = {
     {"pfc", NULL, pfc_fields, N_OF(pfc_fields), 0, 0,
      "priority-based flow control"},
     {"pause", NULL, pause_fields, N_OF(pause_fields), 0, 0, "802.3x PAUSE"},
+    {"watchdog", NULL, watchdog_fields, N_OF(watchdog_fields),
+     offsetof(struct conf_port, watchdog), 0, "storms of PFC from the peer"},
+    {"guard", NULL, guard_fields, N_OF(guard_fields),
+     offsetof(struct conf_port, guard), 0, "endless pausing of the peer"},
     {"map", NULL, map_fields, N_OF(map_fields),
      offsetof(struct conf_port, map), 0,
      "what is not given here is the bridge's"},
@@ -169,6 +201,11 @@ static const struct field bridge_fields[] = {
           "seconds after which a silent address is forgotten; 0: never")},
     {BOOL(conf_bridge, forward_reserved, "forward_reserved",
           "forward 01-80-C2-00-00-00 to -0F, except -01: for labs")},
+    {BOOL(conf_bridge, drop_unknown, "drop_lossless_unknown",
+          "drop lossless frames to unknown unicast addresses instead of "
+          "flooding them")},
+    {ENUM(conf_bridge, watchdog_override, "watchdog_override", overrides,
+          "what is done in every storm, whatever the ports say")},
 };
 
 static const struct section bridge_sections[] = {
@@ -245,6 +282,40 @@ conf_vlan_mode_find(const char *word, enum dp_vlan_mode *m)
     if (!find_word(vlan_modes, word, &i))
         return false;
     *m = (enum dp_vlan_mode) i;
+    return true;
+}
+
+const char *
+conf_watchdog_action_name(enum watchdog_action a)
+{
+    return watchdog_actions[a];
+}
+
+bool
+conf_watchdog_action_find(const char *word, enum watchdog_action *a)
+{
+    int i;
+
+    if (!find_word(watchdog_actions, word, &i))
+        return false;
+    *a = (enum watchdog_action) i;
+    return true;
+}
+
+const char *
+conf_override_name(enum conf_override o)
+{
+    return overrides[o];
+}
+
+bool
+conf_override_find(const char *word, enum conf_override *o)
+{
+    int i;
+
+    if (!find_word(overrides, word, &i))
+        return false;
+    *o = (enum conf_override) i;
     return true;
 }
 

@@ -12,7 +12,8 @@ lib_conf_libconf_a_SOURCES = \
 	lib/conf/json_out.c \
 	lib/conf/model.c \
 	lib/conf/text.c \
-	lib/conf/validate.c
+	lib/conf/validate.c \
+	lib/conf/watch.h
 EXTRA_DIST += lib/conf/may_include
 
 CONF_LIBS = lib/conf/libconf.a lib/qos/libqos.a $(NETDEV_LIBS) $(JSONC_LIBS)
@@ -36,6 +37,12 @@ tests_unit_test_conf_json_SOURCES = tests/unit/test_conf_json.c \
 tests_unit_test_conf_json_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) \
 	-I$(top_srcdir)/tests/unit
 tests_unit_test_conf_json_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_conf_watch
+TESTS += tests/unit/test_conf_watch
+tests_unit_test_conf_watch_SOURCES = tests/unit/test_conf_watch.c
+tests_unit_test_conf_watch_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_conf_watch_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
 
 fuzz_targets += tests/fuzz/fuzz_conf
 tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c

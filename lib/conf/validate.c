@@ -189,6 +189,25 @@ check_pause(const struct conf_port *p, const struct place *in)
     return 0;
 }
 
+/* A poll that comes more rarely than what it looks for would miss it. */
+static int
+check_watchdog(const struct conf_port *p, const struct place *in)
+{
+    const struct conf_watchdog *w = &p->watchdog;
+    bool detection = w->poll_ms > w->detection_ms;
+    uint32_t most = detection ? w->detection_ms : w->restoration_ms;
+    char allowed[32], complaint[64];
+    struct place at;
+
+    if (w->poll_ms <= most)
+        return 0;
+    place_section(&at, in, find_section("watchdog"), 0);
+    snprintf(allowed, sizeof(allowed), "100 to %u", most);
+    snprintf(complaint, sizeof(complaint), "exceeds %s %u",
+             detection ? "detection_ms" : "restoration_ms", most);
+    return refuse_uint(&at, "poll_ms", w->poll_ms, allowed, complaint);
+}
+
 static int
 refuse_above_xoff(const struct conf_group *g, const char *member,
                   uint64_t value, const struct place *at)
@@ -309,6 +328,8 @@ check_port(const struct conf_bridge *b, const struct conf_port *p,
         rc = check_vlan(p, &at);
     if (!rc)
         rc = check_pause(p, &at);
+    if (!rc)
+        rc = check_watchdog(p, &at);
     for (i = 0; i < N_PG && !rc; i++)
         rc = check_group(b, p, i, &at);
     for (i = 0; i < N_QUEUE && !rc; i++)

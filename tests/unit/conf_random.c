@@ -137,6 +137,25 @@ random_queues(struct conf_port *p, struct rng *r)
 }
 
 static void
+random_watch(struct conf_port *p, struct rng *r)
+{
+    struct conf_watchdog *w = &p->watchdog;
+    uint32_t most;
+
+    if (coin(r))
+        return;
+    w->enabled = coin(r);
+    w->action = (enum watchdog_action) rng_below(r, 3);
+    w->detection_ms = (uint32_t) pick(r, 100, 5000);
+    w->restoration_ms = (uint32_t) pick(r, 100, 60000);
+    most = w->detection_ms < w->restoration_ms ? w->detection_ms
+                                               : w->restoration_ms;
+    w->poll_ms = (uint32_t) pick(r, 100, most < 1000 ? most : 1000);
+    p->guard.time_ms = (uint32_t) zero_or(r, 100, 60000);
+    p->guard.release = coin(r);
+}
+
+static void
 random_port(struct conf_port *p, struct rng *r)
 {
     int i;
@@ -155,6 +174,7 @@ random_port(struct conf_port *p, struct rng *r)
     p->pause_tx = !p->pfc_prios && !p->pfc_asymmetric && coin(r);
     p->map.given = (uint16_t) rng_below(r, CONF_MAP_ALL + 1);
     random_map(&p->map, r);
+    random_watch(p, r);
     random_vlan(p, r);
     random_groups(p, r);
     random_queues(p, r);
@@ -167,6 +187,8 @@ random_bridge(struct conf_bridge *b, struct rng *r)
     b->max_frame_bytes = (uint32_t) pick(r, CONF_MIN_FRAME, CONF_MAX_FRAME);
     b->mac_ageing_s = (uint32_t) pick(r, 0, 1000000);
     b->forward_reserved = coin(r);
+    b->drop_unknown = coin(r);
+    b->watchdog_override = (enum conf_override) rng_below(r, 3);
     random_map(&b->map, r);
 }
 

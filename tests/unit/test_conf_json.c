@@ -302,12 +302,13 @@ Test(conf_json, unknown_members)
                    "/bridges/br0/memory", "memory",
                    "bridge br0: unknown member \"memory\": allowed are "
                    "memory_bytes, max_frame_bytes, mac_ageing_s, "
-                   "forward_reserved, map, ports");
+                   "forward_reserved, drop_lossless_unknown, "
+                   "watchdog_override, map, ports");
     assert_refused(PORT("\"rate_bp\":1"), EINVAL, AT "/rate_bp", "rate_bp",
                    "port eth1: unknown member \"rate_bp\", did you mean "
                    "\"rate_bps\"?: allowed are type, mac, rate_bps, "
-                   "cable_delay_ns, ring_bytes, vlan, pfc, pause, map, "
-                   "groups, queues");
+                   "cable_delay_ns, ring_bytes, vlan, pfc, pause, "
+                   "watchdog, guard, map, groups, queues");
     assert_refused(PORT("\"pfc\":{\"prioritys\":[3]}"), EINVAL,
                    AT "/pfc/prioritys", "prioritys",
                    "port eth1: pfc: unknown member \"prioritys\", did you "
@@ -684,7 +685,10 @@ Test(conf_json, an_export_is_small_where_nothing_is_special)
         "{\"type\":\"mem\",\"rate_bps\":0,\"cable_delay_ns\":0,"
         "\"ring_bytes\":0,\"vlan\":{\"mode\":\"trunk\",\"tag\":0,"
         "\"trunks\":[]},\"pfc\":{\"priorities\":[],\"asymmetric\":false,"
-        "\"quanta\":65535},\"pause\":{\"rx\":false,\"tx\":false}}");
+        "\"quanta\":65535},\"pause\":{\"rx\":false,\"tx\":false},"
+        "\"watchdog\":{\"enabled\":false,\"action\":\"drop\","
+        "\"detection_ms\":200,\"restoration_ms\":200,\"poll_ms\":200},"
+        "\"guard\":{\"time_ms\":0,\"action\":\"alert\"}}");
     json_object_put(v);
     conf_destroy(c);
 }

@@ -389,12 +389,12 @@ Test(store, a_newer_schema_with_a_log_that_was_not_merged)
         sqlite3 *db;
 
         sqlite3_open(rig_path(""), &db);
-        sqlite3_exec(db, "PRAGMA user_version = 9", NULL, NULL, NULL);
+        sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
         _exit(0);
     }
     cr_assert_eq(waitpid(child, NULL, 0), child);
     cr_assert_eq(access(rig_path("-wal"), F_OK), 0);
-    assert_refused(ENOTSUP, "its schema is version 9");
+    assert_refused(ENOTSUP, "its schema is version 99");
 }
 
 Test(store, a_log_without_its_database)
@@ -469,10 +469,12 @@ Test(store, what_was_edited_by_hand)
     assert_load_refused("UPDATE port SET mac = NULL; "
                         "UPDATE port SET name = 'a b'; "
                         "UPDATE port_group SET port = 'a b'; "
+                        "UPDATE port_watch SET port = 'a b'; "
                         "UPDATE port_queue SET port = 'a b'",
                         EINVAL, "port name \"a b\" has a character");
     raw_sql(rig_path(""), "UPDATE port SET name = 'eth1'; "
                           "UPDATE port_group SET port = 'eth1'; "
+                          "UPDATE port_watch SET port = 'eth1'; "
                           "UPDATE port_queue SET port = 'eth1'");
     assert_load_refused("UPDATE port SET mac = NULL; "
                         "UPDATE bridge SET max_frame_bytes = 99999999999",
@@ -481,6 +483,11 @@ Test(store, what_was_edited_by_hand)
                         "UPDATE port_queue SET limit_bytes = 1 "
                         "WHERE queue = 2",
                         EINVAL, "port eth1: queue 2: limit_bytes 1 ");
+    assert_load_refused("UPDATE port_queue SET limit_bytes = 131072; "
+                        "UPDATE port_watch SET poll_ms = 300",
+                        EINVAL, "poll_ms 300 exceeds detection_ms 200");
+    assert_load_refused("UPDATE port_watch SET poll_ms = 200, action = 'sing'",
+                        EUCLEAN, "row \"eth1\": action is unknown");
 }
 
 Test(store, rows_that_refer_to_what_is_not_there)
