@@ -176,6 +176,8 @@ enum opt {
     OPT_HELP,
     OPT_JSON,
     OPT_LIST,
+    OPT_PERSISTENT,
+    OPT_RAW,
     OPT_SOCKET,
     OPT_TIMEOUT,
     OPT_TSV,
@@ -194,6 +196,8 @@ static const struct {
     [OPT_HELP] = {"help", 'h', ARG_NONE},
     [OPT_JSON] = {"json", 'j', ARG_NONE},
     [OPT_LIST] = {"list-commands", 0, ARG_NONE},
+    [OPT_PERSISTENT] = {"persistent", 0, ARG_NONE},
+    [OPT_RAW] = {"raw", 0, ARG_NONE},
     [OPT_SOCKET] = {"socket", 's', ARG_NEEDED},
     [OPT_TIMEOUT] = {"timeout", 0, ARG_NEEDED},
     [OPT_TSV] = {"tsv", 0, ARG_NONE},
@@ -280,6 +284,12 @@ set_option(struct ctl *ctl, struct wanted *w, enum opt opt, const char *value)
         break;
     case OPT_LIST:
         w->list = true;
+        break;
+    case OPT_PERSISTENT:
+        ctl->persistent = true;
+        break;
+    case OPT_RAW:
+        ctl->raw = true;
         break;
     case OPT_SOCKET:
         ctl->socket = value;
@@ -428,9 +438,33 @@ check_options(struct ctl *ctl, const struct wanted *w)
         return ctl_usage_error(ctl, "--dry-run is of no use here");
     if (ctl->watch && !(takes & CTL_O_WATCH))
         return ctl_usage_error(ctl, "--watch is of no use here");
+    if (ctl->raw && !(takes & CTL_O_RAW))
+        return ctl_usage_error(ctl, "--raw is of no use here");
+    if (ctl->persistent && !(takes & CTL_O_PERSISTENT))
+        return ctl_usage_error(ctl, "--persistent is of no use here");
     if (w->count && !(takes & CTL_O_COUNT))
         return ctl_usage_error(ctl, "--count is of no use here");
     return CTL_OK;
+}
+
+/* Begins anew what the verb else shows. */
+static enum ctl_status
+run_clear(struct ctl *ctl, struct json_object *params)
+{
+    struct json_object *result = NULL;
+    enum ctl_status status;
+
+    if (ctl->raw)
+        return ctl_usage_error(ctl, "clear: --raw is never cleared");
+    if (ctl->watch)
+        return ctl_usage_error(ctl, "clear: --watch is of no use here");
+    json_object_object_del(params, "clear");
+    status = ctl_call(ctl, ctl->verb->clear_method, json_object_get(params),
+                      &result);
+    if (!status && ctl->format == CTL_JSON)
+        ctl_print_json(result, false);
+    json_object_put(result);
+    return status;
 }
 
 static enum ctl_status
@@ -445,12 +479,19 @@ run_command(struct ctl *ctl, const struct wanted *w, char **words)
     if (status)
         return status;
     params = json_object_new_object();
+    if (ctl->raw)
+        json_object_object_add(params, "raw", json_object_new_boolean(true));
+    if (ctl->persistent)
+        json_object_object_add(params, "persistent",
+                               json_object_new_boolean(true));
     err_clear(&err);
     if (ctl_parse_words(ctl, words, params, &err))
         status = ctl_usage_error(ctl, "%s%s%s: %s", ctl->noun->name,
                                  ctl->noun->is_command ? "" : " ",
                                  ctl->noun->is_command ? "" : ctl->verb->name,
                                  err.msg);
+    else if (ctl->verb->clear_method && ctl_get(params, "clear"))
+        status = run_clear(ctl, params);
     else if (ctl->verb->run)
         status = ctl->verb->run(ctl, params);
     else

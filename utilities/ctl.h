@@ -34,10 +34,19 @@ enum ctl_option {
     CTL_O_DRY_RUN = 1,
     CTL_O_WATCH = 2,
     CTL_O_COUNT = 4,
-    CTL_O_DURATION = 8, /* --timeout is how long to go on */
+    CTL_O_DURATION = 8,    /* --timeout is how long to go on */
+    CTL_O_RAW = 16,        /* --raw: params.raw */
+    CTL_O_PERSISTENT = 32, /* --persistent: params.persistent */
 };
 
 #define CTL_MAX_WORDS 3 /* positional words of a verb */
+
+/* The key word that calls clear_method. */
+#define CTL_KEY_CLEAR                                              \
+    {                                                              \
+        .name = "clear", .kind = CTL_FLAG, .path = "clear",        \
+        .doc = "begin anew, for every client, instead of showing", \
+    }
 
 /* A positional word. */
 struct ctl_arg {
@@ -61,6 +70,7 @@ enum ctl_kind {
     CTL_QUEUE_QTY,    /* 0:10M: a number in each of queues */
     CTL_QUEUE_SWITCH, /* 3:on: a boolean in each of queues */
     CTL_NOISE,        /* a word without value that may stand for clarity */
+    CTL_FLAG,         /* a word without value: true */
 };
 
 /* A key word of a verb: "key value" and "key=value" mean the same. */
@@ -88,6 +98,7 @@ struct ctl_verb {
     unsigned options;                   /* enum ctl_option, or-ed */
     const char *doc;                    /* one line */
     const char *method;                 /* what it calls, unless `run` */
+    const char *clear_method;           /* ... when the key `clear` is given */
     /* Shows the result (table or TSV); null: says nothing. */
     void (*show)(struct ctl *, struct json_object *result);
     /* Does it all, instead.  params holds what was parsed; words of arguments
@@ -113,6 +124,8 @@ struct ctl {
     enum ctl_format format;           /* of standard output */
     int timeout_ms;                   /* --timeout; -1: not given */
     bool dry_run;                     /* --dry-run */
+    bool raw;                         /* --raw */
+    bool persistent;                  /* --persistent */
     bool watch;                       /* --watch */
     int watch_ms;                     /* its interval */
     int64_t count;                    /* --count; 0: not given */
@@ -183,6 +196,12 @@ void ctl_table_qty(struct ctl_table *, int64_t v, enum rpc_unit);
 void ctl_table_print(struct ctl_table *, const char *empty);
 /* Text with what a terminal could take for a command made harmless. */
 void ctl_put_clean(const char *text, FILE *);
+
+/* --- ctl_watermark.c --------------------------------------------------------
+ */
+
+/* The answer of buffer.watermark. */
+void ctl_show_watermark(struct ctl *, struct json_object *result);
 
 /* --- ctl_json.c ------------------------------------------------------------
  */

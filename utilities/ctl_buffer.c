@@ -135,13 +135,30 @@ run_set(struct ctl *ctl, struct json_object *params)
     return ctl_run_method(ctl, params);
 }
 
+static const struct ctl_key watermark_keys[] = {CTL_KEY_CLEAR, {.name = NULL}};
+
 static const struct ctl_verb verbs[] = {
     {.name = "show",
      .args = {{"PORT", "port", true}},
+     .options = CTL_O_RAW,
      .doc = "Priority groups: thresholds, what they hold, peaks, drops; and "
             "the pools.",
      .method = "buffer.show",
      .show = show_all},
+    {.name = "watermark",
+     .args = {{"PORT", "port", true}},
+     .keys = watermark_keys,
+     .options = CTL_O_PERSISTENT,
+     .doc =
+         "Most octets that groups, queues and pools ever held; of two sets, "
+         "the user's or the persistent one.",
+     .method = "buffer.watermark",
+     .clear_method = "buffer.watermark_clear",
+     .show = ctl_show_watermark},
+    {.name = "clear",
+     .args = {{"PORT", "port", true}},
+     .doc = "Begins the counters of priority groups anew, for every client.",
+     .method = "buffer.clear"},
     {.name = "pool",
      .doc = "The memory of each bridge.",
      .method = "buffer.show",

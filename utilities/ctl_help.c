@@ -20,10 +20,9 @@ static const struct {
     unsigned option;   /* enum ctl_option */
     const char *usage; /* as in help */
 } option_usage[] = {
-    {CTL_O_DRY_RUN, "--dry-run"},
-    {CTL_O_WATCH, "--watch [SECONDS]"},
-    {CTL_O_COUNT, "--count N"},
-    {CTL_O_DURATION, "--timeout SECONDS"},
+    {CTL_O_DRY_RUN, "--dry-run"}, {CTL_O_WATCH, "--watch [SECONDS]"},
+    {CTL_O_COUNT, "--count N"},   {CTL_O_DURATION, "--timeout SECONDS"},
+    {CTL_O_RAW, "--raw"},         {CTL_O_PERSISTENT, "--persistent"},
 };
 
 /* How the value of a key is written. */
@@ -58,6 +57,7 @@ value_usage(const struct ctl_key *key)
     case CTL_QUEUE_SWITCH:
         return "Q:on|off...";
     case CTL_NOISE:
+    case CTL_FLAG:
         return "";
     case CTL_TEXT:
     default:
@@ -70,7 +70,7 @@ print_key_usage(FILE *out, const struct ctl_key *key)
 {
     if (key->bare)
         fprintf(out, " [[%s] %s]", key->name, value_usage(key));
-    else if (key->kind == CTL_NOISE)
+    else if (key->kind == CTL_NOISE || key->kind == CTL_FLAG)
         fprintf(out, " [%s]", key->name);
     else
         fprintf(out, " [%s %s]", key->name, value_usage(key));

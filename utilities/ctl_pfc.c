@@ -144,13 +144,56 @@ print_by_priority(struct ctl *ctl, struct json_object *result,
     ctl_table_print(t, "no ports");
 }
 
+static const char *
+text_at(struct json_object *o, const char *name, size_t i)
+{
+    struct json_object *v = ctl_at(ctl_get(o, name), i);
+
+    return v ? json_object_get_string(v) : "-";
+}
+
+/* What there was of pauses: a row per priority that had one. */
+static void
+print_pauses(struct ctl *ctl, struct json_object *result)
+{
+    static const char *const directions[] = {"rx", "tx"};
+    struct ctl_table *t = ctl_table_create(
+        ctl, "Port|Pauses|>Prio|>Number|>Total|>Longest|Longest ended|>Last|"
+             "Last ended");
+    bool any = false;
+
+    for (size_t i = 0; i < ctl_len(result); i++)
+        for (size_t d = 0; d < 2; d++)
+            for (size_t prio = 0; prio < 8; prio++) {
+                struct json_object *p = ctl_at(result, i);
+                struct json_object *c = ctl_get(p, directions[d]);
+
+                if (!ctl_int_at(c, "pauses", prio))
+                    continue;
+                any = true;
+                ctl_table_text(t, ctl_text(p, "port"));
+                ctl_table_text(t, d ? "of the peer" : "of ours");
+                ctl_table_printf(t, "%zu", prio);
+                ctl_table_qty(t, ctl_int_at(c, "pauses", prio), RPC_U_NONE);
+                ctl_table_qty(t, ctl_int_at(c, "paused_ns", prio), RPC_U_NS);
+                ctl_table_qty(t, ctl_int_at(c, "longest_ns", prio), RPC_U_NS);
+                ctl_table_text(t, text_at(c, "longest_at", prio));
+                ctl_table_qty(t, ctl_int_at(c, "last_ns", prio), RPC_U_NS);
+                ctl_table_text(t, text_at(c, "last_at", prio));
+            }
+    if (any)
+        putchar('\n');
+    ctl_table_print(t, NULL);
+}
+
 /* The whole as one flat table, a row per port, direction and priority. */
 static void
 print_counters_tsv(struct ctl *ctl, struct json_object *result)
 {
     static const char *const directions[] = {"rx", "tx"};
     struct ctl_table *t = ctl_table_create(
-        ctl, "port|direction|priority|pfc|xoff|pauses|paused_ns|longest_ns");
+        ctl, "port|direction|priority|pfc|xoff|pauses|paused_ns|longest_ns|"
+             "longest_at|last_ns|last_at|late_frames|late_bytes");
 
     for (size_t i = 0; i < ctl_len(result); i++)
         for (size_t d = 0; d < 2; d++)
@@ -166,6 +209,13 @@ print_counters_tsv(struct ctl *ctl, struct json_object *result)
                 ctl_table_qty(t, ctl_int_at(c, "pauses", prio), RPC_U_NONE);
                 ctl_table_qty(t, ctl_int_at(c, "paused_ns", prio), RPC_U_NS);
                 ctl_table_qty(t, ctl_int_at(c, "longest_ns", prio), RPC_U_NS);
+                ctl_table_text(t, text_at(c, "longest_at", prio));
+                ctl_table_qty(t, ctl_int_at(c, "last_ns", prio), RPC_U_NS);
+                ctl_table_text(t, text_at(c, "last_at", prio));
+                ctl_table_qty(t, ctl_int_at(c, "late_frames", prio),
+                              RPC_U_NONE);
+                ctl_table_qty(t, ctl_int_at(c, "late_bytes", prio),
+                              RPC_U_NONE);
             }
     ctl_table_print(t, NULL);
 }
@@ -200,6 +250,7 @@ show_counters(struct ctl *ctl, struct json_object *result)
         ctl_table_qty(t, ctl_int(rx, "unsupported"), RPC_U_NONE);
     }
     ctl_table_print(t, NULL);
+    print_pauses(ctl, result);
 }
 
 /* Something has to be set. */
@@ -211,6 +262,8 @@ run_set(struct ctl *ctl, struct json_object *params)
     return ctl_run_method(ctl, params);
 }
 
+static const struct ctl_key counters_keys[] = {CTL_KEY_CLEAR, {.name = NULL}};
+
 static const struct ctl_verb verbs[] = {
     {.name = "show",
      .args = {{"PORT", "port", true}},
@@ -219,7 +272,11 @@ static const struct ctl_verb verbs[] = {
      .show = show_pfc},
     {.name = "counters",
      .args = {{"PORT", "port", true}},
-     .doc = "PFC frames and pause times by priority.",
+     .keys = counters_keys,
+     .options = CTL_O_RAW,
+     .clear_method = "pfc.counters_clear",
+     .doc = "PFC frames and pause times by priority; --raw as if they had "
+            "never been cleared.",
      .method = "pfc.counters",
      .show = show_counters},
     {.name = "set",

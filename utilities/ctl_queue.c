@@ -92,18 +92,53 @@ add_row(struct ctl_table *t, struct json_object *q)
     ctl_table_qty(t, ctl_int(q, "tx_bytes"), RPC_U_NONE);
     ctl_table_qty(t, ctl_int(q, "drops"), RPC_U_NONE);
     add_wred(t, q);
+    ctl_table_qty(t, ctl_int(q, "drop_bytes"), RPC_U_NONE);
+}
+
+/* The first columns are those of SONiC's `show queue counters`. */
+static void
+add_row_for_people(struct ctl_table *t, struct json_object *q)
+{
+    char text[32];
+
+    ctl_table_text(t, ctl_text(q, "port"));
+    ctl_table_printf(t, "UC%" PRId64, ctl_int(q, "queue"));
+    ctl_table_qty(t, ctl_int(q, "tx_frames"), RPC_U_NONE);
+    ctl_table_qty(t, ctl_int(q, "tx_bytes"), RPC_U_NONE);
+    ctl_table_qty(t, ctl_int(q, "drops"), RPC_U_NONE);
+    ctl_table_qty(t, ctl_int(q, "drop_bytes"), RPC_U_NONE);
+    ctl_table_text(t, ctl_join(ctl_get(q, "priorities"), text, sizeof(text)));
+    ctl_table_text(t, ctl_text(q, "mode"));
+    ctl_table_qty(t, ctl_int(q, "weight"), RPC_U_NONE);
+    ctl_table_qty(t, ctl_int(q, "max_rate_bps"), RPC_U_BPS);
+    ctl_table_qty(t, ctl_int(q, "limit_bytes"), RPC_U_BYTES);
+    ctl_table_text(t, ctl_bool(q, "lossless") ? "yes" : "no");
+    ctl_table_text(t, ctl_bool(q, "paused") ? "yes" : "no");
+    ctl_table_qty(t, ctl_int(q, "frames"), RPC_U_NONE);
+    ctl_table_qty(t, ctl_int(q, "bytes"), RPC_U_BYTES);
+    ctl_table_qty(t, ctl_int(q, "peak_bytes"), RPC_U_BYTES);
+    add_wred(t, q);
 }
 
 static void
 show_queues(struct ctl *ctl, struct json_object *result)
 {
+    bool tsv = ctl->format == CTL_TSV;
     struct ctl_table *t = ctl_table_create(
-        ctl, "Port|>Queue|Prios|Mode|>Weight|>Max rate|>Limit|Lossless|"
-             "Paused|>Frames|>Bytes|>Peak|>Tx frames|>Tx bytes|>Drops|WRED|"
-             ">Marked|>WRED drops");
+        ctl,
+        tsv ? "Port|>Queue|Prios|Mode|>Weight|>Max rate|>Limit|Lossless|"
+              "Paused|>Frames|>Bytes|>Peak|>Tx frames|>Tx bytes|>Drops|"
+              "WRED|>Marked|>WRED drops|>Drop bytes"
+            : "Port|TxQ|>Counter/pkts|>Counter/bytes|>Drop/pkts|>Drop/bytes|"
+              "Prios|Mode|>Weight|>Max rate|>Limit|Lossless|Paused|>Queued|"
+              ">Bytes|>Peak|WRED|>Marked|>WRED drops");
 
-    for (size_t i = 0; i < ctl_len(result); i++)
-        add_row(t, ctl_at(result, i));
+    for (size_t i = 0; i < ctl_len(result); i++) {
+        if (tsv)
+            add_row(t, ctl_at(result, i));
+        else
+            add_row_for_people(t, ctl_at(result, i));
+    }
     ctl_table_print(t, "no ports");
 }
 
@@ -118,9 +153,15 @@ run_set(struct ctl *ctl, struct json_object *params)
 static const struct ctl_verb verbs[] = {
     {.name = "show",
      .args = {{"PORT", "port", true}},
-     .doc = "Queues: shares, what waits, what was sent and dropped.",
+     .options = CTL_O_RAW,
+     .doc = "Queues: what was sent and dropped, shares, what waits; --raw as "
+            "if it had never been cleared.",
      .method = "queue.show",
      .show = show_queues},
+    {.name = "clear",
+     .args = {{"PORT", "port", true}},
+     .doc = "Begins the counters of queues anew, for every client.",
+     .method = "queue.clear"},
     {.name = "set",
      .args = {{"PORT", "port", false}},
      .keys = keys,

@@ -110,12 +110,13 @@ print_ports(struct ctl *ctl, struct json_object *now,
 static void
 print_drops(struct ctl *ctl, struct json_object *result)
 {
-    struct ctl_table *t = ctl_table_create(ctl, "Port|Reason|>Drops");
+    struct ctl_table *t = ctl_table_create(ctl, "Port|Reason|>Drops|>Bytes");
     bool any = false;
 
     for (size_t i = 0; i < ctl_len(result); i++) {
         struct json_object *p = ctl_at(result, i);
         struct json_object *drops = ctl_get(p, "drops");
+        struct json_object *bytes = ctl_get(p, "drop_bytes");
 
         if (!json_object_is_type(drops, json_type_object))
             continue;
@@ -126,6 +127,11 @@ print_drops(struct ctl *ctl, struct json_object *result)
             ctl_table_text(t, ctl_text(p, "port"));
             ctl_table_text(t, reason);
             ctl_table_qty(t, json_object_get_int64(v), RPC_U_NONE);
+            /* How long frames were that the kernel lost it does not say. */
+            if (ctl_get(bytes, reason))
+                ctl_table_qty(t, ctl_int(bytes, reason), RPC_U_NONE);
+            else
+                ctl_table_text(t, "-");
         }
     }
     if (any)
@@ -139,7 +145,8 @@ print_classes(struct ctl *ctl, struct json_object *p)
 {
     struct ctl_table *t = ctl_table_create(
         ctl, ">Class|>PG rx frames|>PG rx bytes|>PG drops|>Queue tx frames|"
-             ">Queue tx bytes|>Queue drops|>Violations");
+             ">Queue tx bytes|>Queue drops|>Violations|>PG drop bytes|"
+             ">Queue drop bytes");
 
     for (size_t i = 0; i < 8; i++) {
         struct json_object *g = ctl_at(ctl_get(p, "groups"), i);
@@ -153,6 +160,8 @@ print_classes(struct ctl *ctl, struct json_object *p)
         ctl_table_qty(t, ctl_int(q, "tx_bytes"), RPC_U_NONE);
         ctl_table_qty(t, ctl_int(q, "drops"), RPC_U_NONE);
         ctl_table_qty(t, ctl_int_at(p, "violations", i), RPC_U_NONE);
+        ctl_table_qty(t, ctl_int(g, "drop_bytes"), RPC_U_NONE);
+        ctl_table_qty(t, ctl_int(q, "drop_bytes"), RPC_U_NONE);
     }
     putchar('\n');
     ctl_table_print(t, NULL);
@@ -231,11 +240,16 @@ run(struct ctl *ctl, struct json_object *params)
     return status;
 }
 
+static const struct ctl_key keys[] = {CTL_KEY_CLEAR, {.name = NULL}};
+
 static const struct ctl_verb verbs[] = {
     {.name = "show",
      .args = {{"PORT", "port", true}},
-     .options = CTL_O_WATCH | CTL_O_COUNT,
-     .doc = "Counters of all ports or of one; --watch repeats, with rates.",
+     .keys = keys,
+     .options = CTL_O_WATCH | CTL_O_COUNT | CTL_O_RAW,
+     .clear_method = "stats.clear",
+     .doc = "Counters of all ports or of one; --watch repeats, with rates; "
+            "--raw as if they had never been cleared.",
      .run = run},
     {.name = NULL}};
 

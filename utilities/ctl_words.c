@@ -497,6 +497,7 @@ take_value(const struct ctl_key *key, const char *value,
     case CTL_LIST:
         return take_list(key, text, params, err);
     case CTL_NOISE:
+    case CTL_FLAG:
         return err_set(err, EINVAL, NULL, value, NULL,
                        "%s takes no value of its own", key->name);
     case CTL_MAP:
@@ -571,6 +572,10 @@ take_key(const struct ctl_verb *verb, char ***words,
         return refuse_key(verb, word, err);
     if (key->kind == CTL_NOISE && !equals)
         return 0;
+    if (key->kind == CTL_FLAG && !equals) {
+        put_value(params, key->path, json_object_new_boolean(true));
+        return 0;
+    }
     if (!equals && !**words)
         return err_set(err, EINVAL, NULL, word, NULL, "'%s' needs a value: %s",
                        key->name, key->doc);
@@ -590,6 +595,8 @@ take_positional(struct ctl *ctl, char ***words, struct json_object *params,
         const struct ctl_arg *arg = &verb->args[i];
         char *word = **words;
 
+        if (ctl->words[i])
+            continue;
         if (!word && !arg->optional)
             return err_set(err, EINVAL, NULL, NULL, arg->label,
                            "%s is missing", arg->label);
@@ -610,7 +617,13 @@ ctl_parse_words(struct ctl *ctl, char **words, struct json_object *params,
 {
     int error = take_positional(ctl, &words, params, err);
 
-    while (!error && *words)
+    while (!error && *words) {
+        const struct ctl_key *key = find_key(ctl->verb->keys, *words);
+
         error = take_key(ctl->verb, &words, params, err);
+        /* "counters clear eth1" is as good as "counters eth1 clear". */
+        if (!error && key && key->kind == CTL_FLAG)
+            error = take_positional(ctl, &words, params, err);
+    }
     return error;
 }

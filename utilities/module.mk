@@ -72,6 +72,7 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_rpc.c \
 	utilities/ctl_stats.c \
 	utilities/ctl_table.c \
+	utilities/ctl_watermark.c \
 	utilities/ctl_words.c
 utilities_sluicectl_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 utilities_sluicectl_LDADD = lib/rpc/librpc.a lib/base/libbase.a $(JSONC_LIBS)

@@ -54,9 +54,22 @@ port_destroy(struct port *p)
 {
     if (!p)
         return;
+    if (p->heir) {
+        counts_inherit(p->heir, p);
+        p->heir->origin = NULL;
+    }
+    if (p->origin)
+        p->origin->heir = NULL;
     netdev_close(p->netdev);
     dp_port_destroy(p->state);
     free(p);
+}
+
+void
+port_set_heir(struct port *from, struct port *to)
+{
+    from->heir = to;
+    to->origin = from;
 }
 
 void
@@ -175,8 +188,14 @@ bridge_stop_begin(struct bridge *b)
 }
 
 static void
-free_retired(struct retired *r)
+free_retired(struct bridge *b, struct retired *r)
 {
+    struct netdev_stats stats;
+
+    if (r->port && !r->port->heir) {
+        port_stats(r->port, &stats);
+        port_add_stats(&b->past, &stats);
+    }
     dp_plan_destroy(r->plan);
     netdev_close(r->netdev);
     port_destroy(r->port);
@@ -197,7 +216,7 @@ bridge_destroy(struct bridge *b)
     dp_destroy(b->dp);
     for (struct retired *r = b->retired, *next; r; r = next) {
         next = r->next;
-        free_retired(r);
+        free_retired(b, r);
     }
     for (int i = 0; i < DP_MAX_PORTS; i++)
         port_destroy(b->ports[i]);
@@ -283,7 +302,7 @@ bridge_reap(struct bridge *b)
             continue;
         }
         *at = r->next;
-        free_retired(r);
+        free_retired(b, r);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "conf/conf.h"
+#include "counts.h"
 #include "dp/dp.h"
 #include "dp_thread.h"
 #include "reactor.h"
@@ -50,6 +51,14 @@ struct port {
     uint8_t violation_prio;        /* their priority */
     enum dp_drop violation_reason; /* and reason */
     uint64_t last_try_ns;          /* to open an absent interface */
+    struct counts earlier; /* counted in datapaths that it was in before */
+    struct pfc_counters cleared; /* longest and latest pauses till the last
+                                    clear */
+    struct counts base;          /* what clear subtracts from what is shown */
+    uint64_t paused_seen[2][N_PRIO];     /* paused times that were shown */
+    struct dp_port_peaks marks[N_MARKS]; /* before they last began anew */
+    struct port *heir;   /* takes its place, and its counts when it ends */
+    struct port *origin; /* whose heir it is */
 };
 
 /* What only former plans of a bridge name, until the datapath let go. */
@@ -72,11 +81,13 @@ struct bridge {
     struct dp_plan *plan;             /* published last; the datapath reads */
     uint64_t generation;              /* of that plan */
     uint64_t poll_generation;         /* of the last set of descriptors */
-    uint64_t stall_ns;         /* that automatic headrooms must allow for */
-    uint64_t allowed_ns;       /* that they do, memory being there */
-    bool is_short;             /* headrooms had to be cut to fit */
-    struct retired *retired;   /* newest first */
-    uint64_t events_lost_seen; /* of the datapath, as last logged */
+    uint64_t stall_ns;        /* that automatic headrooms must allow for */
+    uint64_t allowed_ns;      /* that they do, memory being there */
+    bool is_short;            /* headrooms had to be cut to fit */
+    struct retired *retired;  /* newest first */
+    struct netdev_stats past; /* of ports that were removed */
+    struct pool_marks marks[N_MARKS]; /* before they last began anew */
+    uint64_t events_lost_seen;        /* of the datapath, as last logged */
     struct log_limit violation_limit; /* of log lines */
     uint64_t stall_wanted_ns;         /* that did not fit: not tried again */
     uint64_t window_ns;               /* when the stall was last reset */
@@ -93,6 +104,8 @@ void bridge_stop_begin(struct bridge *);
 /* A port, without interface; no memory: null. */
 struct port *port_create(const struct conf_port *);
 void port_destroy(struct port *);
+/* `to` takes the place of a port that ends soon. */
+void port_set_heir(struct port *from, struct port *to);
 /* The netdev was opened: takes over what it is like. */
 void port_take_netdev(struct port *, struct netdev *);
 /* Adds what a netdev counted to *sum. */

@@ -35,6 +35,26 @@ claim(struct build *x)
         memcpy(bp->port->kernel_seen, bp->from->kernel_seen,
                sizeof(bp->port->kernel_seen));
         bp->from->netdev = NULL;
+        /* These have been taken over; the rest is when `from` ends. */
+        memset(&bp->from->past, 0, sizeof(bp->from->past));
+        bp->from->kernel_violations = 0;
+        port_set_heir(bp->from, bp->port);
+    }
+}
+
+/* The ports of a bridge that is made anew go on counting. */
+static void
+claim_counts(struct build *x)
+{
+    for (int i = 0; x->replaces && i < DP_MAX_PORTS; i++) {
+        struct port *p = x->ports[i].port, *old = NULL;
+
+        for (int s = 0; p && s < DP_MAX_PORTS && !old; s++)
+            if (x->replaces->ports[s] &&
+                !strcmp(x->replaces->ports[s]->name, p->name))
+                old = x->replaces->ports[s];
+        if (old && !old->heir)
+            port_set_heir(old, p);
     }
 }
 
@@ -208,8 +228,10 @@ void
 build_commit(struct daemon *d, struct build *const builds[], uint32_t n,
              struct bridge *const gone[], uint32_t n_gone)
 {
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         claim(builds[i]);
+        claim_counts(builds[i]);
+    }
     for (uint32_t i = 0; i < n; i++)
         if (!builds[i]->is_new)
             publish_running(builds[i]);

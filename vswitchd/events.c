@@ -32,31 +32,14 @@ kind_name(enum event_kind kind)
     return event_names[__builtin_ctz(kind)];
 }
 
-/* RFC 3339, UTC, of a moment by clock_ns(). */
-static void
-format_time(uint64_t when_ns, char *out, size_t size)
-{
-    uint64_t wall = clock_wall_ns() - (clock_ns() - when_ns);
-    time_t s = (time_t) (wall / NS_PER_S);
-    struct tm tm;
-    size_t n;
-
-    gmtime_r(&s, &tm);
-    n = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(out + n, size - n, ".%06uZ",
-             (unsigned) (wall % NS_PER_S / NS_PER_US));
-}
-
 static struct json_object *
 new_event(enum event_kind kind, uint64_t when_ns, const struct bridge *b,
           const struct port *p)
 {
     struct json_object *o = json_object_new_object();
-    char when[64];
 
-    format_time(when_ns, when, sizeof(when));
     json_add_text(o, "type", kind_name(kind));
-    json_add_text(o, "time", when);
+    json_object_object_add(o, "time", json_moment(when_ns));
     if (b)
         json_add_text(o, "bridge", b->name);
     if (p)

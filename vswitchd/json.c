@@ -4,7 +4,12 @@
  */
 #include "json.h"
 
+#include "base/clock.h"
+#include "dp/dp.h"
+
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 void
 json_add_text(struct json_object *o, const char *key, const char *value)
@@ -43,6 +48,45 @@ json_counters(const counter_t *c, size_t n)
     for (size_t i = 0; i < n; i++)
         json_object_array_add(a, json_object_new_uint64(counter_get(&c[i])));
     return a;
+}
+
+struct json_object *
+json_moment(uint64_t when_ns)
+{
+    uint64_t wall = clock_wall_ns() - (clock_ns() - when_ns);
+    time_t s = (time_t) (wall / NS_PER_S);
+    struct tm tm;
+    char text[64];
+    size_t n;
+
+    if (!when_ns)
+        return NULL;
+    gmtime_r(&s, &tm);
+    n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text + n, sizeof(text) - n, ".%06uZ",
+             (unsigned) (wall % NS_PER_S / NS_PER_US));
+    return json_object_new_string(text);
+}
+
+struct json_object *
+json_moments(const uint64_t *when_ns, size_t n)
+{
+    struct json_object *a = json_object_new_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_object_array_add(a, json_moment(when_ns[i]));
+    return a;
+}
+
+struct json_object *
+json_drops(const uint64_t *frames, bool all)
+{
+    struct json_object *o = json_object_new_object();
+
+    for (int i = 0; i < DP_N_DROPS; i++)
+        if (all || frames[i])
+            json_add_uint(o, dp_drop_name((enum dp_drop) i), frames[i]);
+    return o;
 }
 
 struct json_object *

@@ -18,6 +18,14 @@ void json_add_text(struct json_object *, const char *key, const char *value);
 void json_add_uint(struct json_object *, const char *key, uint64_t value);
 void json_add_bool(struct json_object *, const char *key, bool value);
 
+/* RFC 3339, UTC, of a moment by clock_ns(); 0: null. */
+struct json_object *json_moment(uint64_t when_ns);
+/* An array of n such moments. */
+struct json_object *json_moments(const uint64_t *, size_t n);
+
+/* Frames by reason (enum dp_drop), of those that there were, or of all. */
+struct json_object *json_drops(const uint64_t *, bool all);
+
 /* [3, 4] of the bits that are set. */
 struct json_object *json_bits(uint8_t bits);
 /* An array of what n counters hold now. */

@@ -15,32 +15,40 @@ audit(struct dp *dp, void *arg)
     dp_audit(dp, arg);
 }
 
+/* What the interfaces lost, those of ports that were removed too. */
 static void
-add_drops(const struct bridge *b, struct json_object *o)
+sum_below(const struct bridge *b, struct netdev_stats *all)
 {
-    struct json_object *drops = json_object_new_object();
-    struct json_object *kernel = json_object_new_object();
-    uint64_t sum[DP_N_DROPS] = {0};
-    struct netdev_stats below, all;
-
-    memset(&all, 0, sizeof(all));
+    *all = b->past;
     for (int s = 0; s < DP_MAX_PORTS; s++) {
-        const struct port *p = b->ports[s];
+        struct port *p = b->ports[s];
+        struct netdev_stats below;
 
         if (!p)
             continue;
-        for (int i = 0; i < DP_N_DROPS; i++)
-            sum[i] += counter_get(&dp_port_counters(p->state)->drops[i]);
+        if (p->netdev && p->netdev->cls->poll_kernel)
+            p->netdev->cls->poll_kernel(p->netdev);
         port_stats(p, &below);
-        port_add_stats(&all, &below);
+        port_add_stats(all, &below);
     }
-    for (int i = 0; i < DP_N_DROPS; i++)
-        json_add_uint(drops, dp_drop_name((enum dp_drop) i), sum[i]);
-    json_add_uint(kernel, "kernel-ring", all.rx_ring_drops);
-    json_add_uint(kernel, "kernel-backlog", all.rx_backlog_drops);
-    json_add_uint(kernel, "kernel-tx", all.tx_queue_drops);
-    json_object_object_add(o, "drops", drops);
+}
+
+static void
+add_drops(const struct bridge *b, const struct dp_audit *a,
+          struct json_object *o)
+{
+    struct json_object *kernel = json_object_new_object();
+    struct netdev_stats all;
+
+    sum_below(b, &all);
+    methods_add_kernel_drops(&all, kernel);
+    json_object_object_add(o, "drops", json_drops(a->drops_by, true));
     json_object_object_add(o, "kernel_drops", kernel);
+    /* What came to the interfaces, and what became of what we sent. */
+    json_add_uint(o, "arrived",
+                  a->rx + all.rx_ring_drops + all.rx_backlog_drops +
+                      all.rx_oversize + all.rx_bad);
+    json_add_uint(o, "left", a->tx - all.tx_queue_drops - all.tx_errors);
 }
 
 static struct json_object *
@@ -58,7 +66,7 @@ audit_object(struct bridge *b)
     json_add_uint(o, "tx", a.tx);
     json_add_uint(o, "held", a.held);
     json_add_uint(o, "dropped", a.drops);
-    add_drops(b, o);
+    add_drops(b, &a, o);
     json_add_uint(o, "charged_bytes", a.charged_bytes);
     json_add_uint(o, "held_bytes", a.held_bytes);
     return o;
@@ -100,9 +108,12 @@ const struct rpc_method methods_audit[] = {
                "they say.",
         .params = show_params,
         .result = "An array of objects: bridge, ok, rx, copies, tx, held, "
-                  "dropped (frames; ports that were removed included), drops "
-                  "(by reason, of the present ports), kernel_drops (by "
-                  "reason), charged_bytes, held_bytes.",
+                  "dropped (frames), drops (the same by reason), "
+                  "kernel_drops (below the datapath, by reason), arrived (rx "
+                  "and what was lost before it), left (tx without what was "
+                  "lost after it), charged_bytes, held_bytes.  Ports that "
+                  "were removed are in it, and clearing counters changes "
+                  "nothing.",
         .example = "{}",
         .handler = audit_show,
     },

@@ -35,10 +35,14 @@ static struct json_object *
 group_object(const struct port_view *v, int g)
 {
     const struct buf_group *bg = dp_port_group(v->port->state, g);
-    const struct dp_port_counters *n = dp_port_counters(v->port->state);
     const struct buf_group_conf *c = &v->pp->pg[g];
     struct json_object *o = json_object_new_object();
     struct json_object *used = json_object_new_object();
+    struct dp_port_peaks peaks;
+    struct counts n;
+
+    counts_get(v->port, v->raw, &n);
+    marks_get(v->port, MARKS_USER, &peaks);
 
     json_add_text(o, "port", v->port->name);
     json_add_uint(o, "group", (uint64_t) g);
@@ -56,12 +60,14 @@ group_object(const struct port_view *v, int g)
     json_add_uint(used, "headroom", counter_get(&bg->headroom_used));
     json_object_object_add(o, "used", used);
     json_add_uint(o, "held_frames", counter_get(&bg->n_held));
-    json_add_uint(o, "peak_bytes", counter_get(&bg->peak));
-    json_add_uint(o, "headroom_peak_bytes", counter_get(&bg->headroom_peak));
+    json_add_uint(o, "peak_bytes", peaks.pg_bytes[g]);
+    json_add_uint(o, "headroom_peak_bytes", peaks.pg_headroom[g]);
     json_add_bool(o, "xoff", __atomic_load_n(&bg->xoff, __ATOMIC_RELAXED));
-    json_add_uint(o, "rx_frames", counter_get(&n->pg_rx_frames[g]));
-    json_add_uint(o, "rx_bytes", counter_get(&n->pg_rx_bytes[g]));
-    json_add_uint(o, "drops", counter_get(&n->pg_drops[g]));
+    json_add_uint(o, "rx_frames", n.n.pg_rx_frames[g]);
+    json_add_uint(o, "rx_bytes", n.n.pg_rx_bytes[g]);
+    json_add_uint(o, "drops", n.n.pg_drops[g]);
+    json_add_uint(o, "drop_bytes", n.n.pg_drop_bytes[g]);
+    json_add_uint(o, "violations", n.n.pg_violations[g]);
     return o;
 }
 
@@ -81,12 +87,16 @@ bridge_memory(const struct bridge *b, const struct conf_bridge *cb)
     const struct buf_pool *pool = dp_buf_pool(b->dp);
     const struct pkt_pool *pkts = dp_pool(b->dp);
     struct json_object *o = json_object_new_object();
+    struct pool_marks marks;
 
+    marks_get_pools(b, MARKS_USER, &marks);
     json_add_text(o, "bridge", b->name);
     json_add_uint(o, "memory_bytes", cb->memory_bytes);
     json_add_uint(o, "shared_bytes", b->plan->shared_bytes);
     json_add_uint(o, "shared_used", counter_get(&pool->shared_used));
-    json_add_uint(o, "shared_peak", counter_get(&pool->shared_peak));
+    json_add_uint(o, "shared_peak", marks.shared_bytes[0]);
+    json_add_uint(o, "headroom_used", counter_get(&dp_buf_hdrm(b->dp)->used));
+    json_add_uint(o, "headroom_peak", marks.headroom_bytes);
     json_add_uint(o, "n_buffers", pkt_pool_n_buffers(pkts));
     json_add_uint(o, "n_free", pkt_pool_n_free(pkts));
     json_add_uint(o, "n_clones_free", pkt_pool_n_free_clones(pkts));
@@ -154,6 +164,7 @@ static const struct rpc_param set_params[] = {
 
 static const struct rpc_param show_params[] = {
     PARAM_NAME("port", false, "Only this port, and the memory of its bridge."),
+    PARAM_RAW,
     PARAM_END,
 };
 
@@ -176,13 +187,15 @@ const struct rpc_method methods_buffer[] = {
                "are in use.",
         .params = show_params,
         .result = "bridges: array of bridge, memory_bytes, shared_bytes, "
-                  "shared_used, shared_peak, n_buffers, n_free, "
+                  "shared_used, shared_peak, headroom_used, headroom_peak, "
+                  "n_buffers, n_free, "
                   "n_clones_free, n_empty (allocations that found none).  "
                   "groups: array of port, group, priorities, lossless, "
                   "reserved_bytes, xoff_bytes, xon_bytes, xon_offset_bytes, "
                   "headroom_bytes, headroom_auto, used (reserved, shared, "
                   "headroom), held_frames, peak_bytes, headroom_peak_bytes, "
-                  "xoff, rx_frames, rx_bytes, drops.",
+                  "xoff, rx_frames, rx_bytes, drops, drop_bytes, "
+                  "violations (of the drops).  Peaks are user watermarks.",
         .example = "{\"port\": \"eth1\"}",
         .handler = buffer_show,
     },

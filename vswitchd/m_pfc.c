@@ -122,34 +122,63 @@ show_pfc(void *ctx, struct rpc_client *client, struct json_object *params,
     return methods_each_port(ctx, params, add_pfc, result, err);
 }
 
+static struct json_object *
+counters_rx(const struct counts *c)
+{
+    const struct pfc_counters *n = &c->pfc;
+    struct json_object *o = json_object_new_object();
+
+    json_add_uint(o, "frames", n->rx_frames);
+    json_object_object_add(o, "pfc", json_counters(n->rx_pfc, 8));
+    json_object_object_add(o, "xoff", json_counters(n->rx_xoff, 8));
+    json_object_object_add(o, "pauses", json_counters(n->rx_pauses, 8));
+    json_object_object_add(o, "paused_ns", json_counters(n->rx_paused_ns, 8));
+    json_object_object_add(o, "longest_ns",
+                           json_counters(n->rx_longest_ns, 8));
+    json_object_object_add(o, "longest_at",
+                           json_moments(n->rx_longest_at_ns, 8));
+    json_object_object_add(o, "last_ns", json_counters(n->rx_last_ns, 8));
+    json_object_object_add(o, "last_at", json_moments(n->rx_last_at_ns, 8));
+    json_add_uint(o, "pause", n->rx_pause);
+    json_add_uint(o, "not_enabled", n->rx_not_enabled);
+    json_add_uint(o, "malformed", n->rx_malformed);
+    json_add_uint(o, "unsupported", n->rx_unsupported);
+    json_object_object_add(o, "late_frames",
+                           json_counters(c->n.late_frames, 8));
+    json_object_object_add(o, "late_bytes", json_counters(c->n.late_bytes, 8));
+    return o;
+}
+
+static struct json_object *
+counters_tx(const struct pfc_counters *n)
+{
+    struct json_object *o = json_object_new_object();
+
+    json_add_uint(o, "frames", n->tx_frames);
+    json_object_object_add(o, "pfc", json_counters(n->tx_pfc, 8));
+    json_object_object_add(o, "xoff", json_counters(n->tx_xoff, 8));
+    json_object_object_add(o, "pauses", json_counters(n->tx_pauses, 8));
+    json_object_object_add(o, "paused_ns", json_counters(n->tx_paused_ns, 8));
+    json_object_object_add(o, "longest_ns",
+                           json_counters(n->tx_longest_ns, 8));
+    json_object_object_add(o, "longest_at",
+                           json_moments(n->tx_longest_at_ns, 8));
+    json_object_object_add(o, "last_ns", json_counters(n->tx_last_ns, 8));
+    json_object_object_add(o, "last_at", json_moments(n->tx_last_at_ns, 8));
+    json_add_uint(o, "pause", n->tx_pause);
+    return o;
+}
+
 static void
 add_counters(const struct port_view *v, struct json_object *to)
 {
-    const struct pfc_counters *n = &dp_port_pfc(v->port->state)->n;
     struct json_object *o = json_object_new_object();
-    struct json_object *rx = json_object_new_object();
-    struct json_object *tx = json_object_new_object();
+    struct counts c;
 
-    json_add_uint(rx, "frames", counter_get(&n->rx_frames));
-    json_object_object_add(rx, "pfc", json_counters(n->rx_pfc, 8));
-    json_object_object_add(rx, "xoff", json_counters(n->rx_xoff, 8));
-    json_object_object_add(rx, "pauses", json_counters(n->rx_pauses, 8));
-    json_object_object_add(rx, "paused_ns", json_counters(n->rx_paused_ns, 8));
-    json_object_object_add(rx, "longest_ns",
-                           json_counters(n->rx_longest_ns, 8));
-    json_add_uint(rx, "pause", counter_get(&n->rx_pause));
-    json_add_uint(rx, "not_enabled", counter_get(&n->rx_not_enabled));
-    json_add_uint(rx, "malformed", counter_get(&n->rx_malformed));
-    json_add_uint(rx, "unsupported", counter_get(&n->rx_unsupported));
-    json_add_uint(tx, "frames", counter_get(&n->tx_frames));
-    json_object_object_add(tx, "pfc", json_counters(n->tx_pfc, 8));
-    json_object_object_add(tx, "xoff", json_counters(n->tx_xoff, 8));
-    json_object_object_add(tx, "pauses", json_counters(n->tx_pauses, 8));
-    json_object_object_add(tx, "paused_ns", json_counters(n->tx_paused_ns, 8));
-    json_add_uint(tx, "pause", counter_get(&n->tx_pause));
+    counts_get(v->port, v->raw, &c);
     json_add_text(o, "port", v->port->name);
-    json_object_object_add(o, "rx", rx);
-    json_object_object_add(o, "tx", tx);
+    json_object_object_add(o, "rx", counters_rx(&c));
+    json_object_object_add(o, "tx", counters_tx(&c.pfc));
     json_object_array_add(to, o);
 }
 
@@ -196,6 +225,12 @@ static const struct rpc_param pause_set_params[] = {
     PARAM_END,
 };
 
+static const struct rpc_param counters_params[] = {
+    PARAM_NAME("port", false, "Only this port."),
+    PARAM_RAW,
+    PARAM_END,
+};
+
 static const struct rpc_param port_params[] = {
     PARAM_NAME("port", false, "Only this port."),
     PARAM_END,
@@ -227,13 +262,16 @@ const struct rpc_method methods_pfc[] = {
         .name = "pfc.counters",
         .doc = "Counts PFC and PAUSE frames and pauses, per port and "
                "priority.",
-        .params = port_params,
+        .params = counters_params,
         .result = "An array of objects: port, rx, tx.  Both have frames (PFC "
                   "frames), and by priority pfc (frames that name it), xoff "
                   "(of those: with a time above zero), pauses (times that it "
-                  "began), paused_ns; then pause (802.3x frames).  rx also "
-                  "has longest_ns by priority, not_enabled, malformed and "
-                  "unsupported.",
+                  "began), paused_ns (till now); longest_ns and last_ns, of "
+                  "pauses that have ended, and when: longest_at and last_at "
+                  "(null: none since the last clear); then pause (802.3x "
+                  "frames).  rx also has not_enabled, malformed and "
+                  "unsupported, and by priority late_frames and late_bytes: "
+                  "received while we paused the peer.",
         .example = "{\"port\": \"eth1\"}",
         .handler = show_counters,
     },

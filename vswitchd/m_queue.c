@@ -25,9 +25,9 @@ queue_set(void *ctx, struct rpc_client *client, struct json_object *params,
 }
 
 static struct json_object *
-queue_object(const struct port_view *v, int q)
+queue_object(const struct port_view *v, const struct dp_port_counters *n,
+             uint64_t peak_bytes, int q)
 {
-    const struct dp_port_counters *n = dp_port_counters(v->port->state);
     const struct conf_queue *cq = &v->cp->queue[q];
     uint8_t paused = __atomic_load_n(&dp_port_pfc(v->port->state)->paused,
                                      __ATOMIC_RELAXED);
@@ -50,23 +50,30 @@ queue_object(const struct port_view *v, int q)
     json_add_bool(o, "ecn", cq->ecn);
     json_add_bool(o, "lossless", v->pp->queue[q].lossless);
     json_add_bool(o, "paused", (prios & paused) != 0);
-    json_add_uint(o, "frames", counter_get(&n->q_frames[q]));
-    json_add_uint(o, "bytes", counter_get(&n->q_bytes[q]));
-    json_add_uint(o, "peak_bytes", counter_get(&n->q_peak[q]));
-    json_add_uint(o, "tx_frames", counter_get(&n->q_tx_frames[q]));
-    json_add_uint(o, "tx_bytes", counter_get(&n->q_tx_bytes[q]));
-    json_add_uint(o, "drops", counter_get(&n->q_drops[q]));
-    json_add_uint(o, "wred_drops",
-                  counter_get(&n->queue_drops[q][DP_DROP_WRED]));
-    json_add_uint(o, "ecn_marked", counter_get(&n->q_ecn_marked[q]));
+    json_add_uint(o, "frames", n->q_frames[q]);
+    json_add_uint(o, "bytes", n->q_bytes[q]);
+    json_add_uint(o, "peak_bytes", peak_bytes);
+    json_add_uint(o, "tx_frames", n->q_tx_frames[q]);
+    json_add_uint(o, "tx_bytes", n->q_tx_bytes[q]);
+    json_add_uint(o, "drops", n->q_drops[q]);
+    json_add_uint(o, "drop_bytes", n->q_drop_bytes[q]);
+    json_object_object_add(o, "drops_by_reason",
+                           json_drops(n->queue_drops[q], false));
+    json_add_uint(o, "wred_drops", n->queue_drops[q][DP_DROP_WRED]);
+    json_add_uint(o, "ecn_marked", n->q_ecn_marked[q]);
     return o;
 }
 
 static void
 add_queues(const struct port_view *v, struct json_object *to)
 {
+    struct dp_port_peaks peaks;
+    struct counts c;
+
+    counts_get(v->port, v->raw, &c);
+    marks_get(v->port, MARKS_USER, &peaks);
     for (int q = 0; q < N_QUEUE; q++)
-        json_object_array_add(to, queue_object(v, q));
+        json_object_array_add(to, queue_object(v, &c.n, peaks.q_bytes[q], q));
 }
 
 static int
@@ -94,6 +101,7 @@ static const struct rpc_param set_params[] = {
 
 static const struct rpc_param show_params[] = {
     PARAM_NAME("port", false, "Only this port."),
+    PARAM_RAW,
     PARAM_END,
 };
 
@@ -118,8 +126,9 @@ const struct rpc_method methods_queue[] = {
             "An array of objects: port, queue, priorities, mode, weight, "
             "max_rate_bps, limit_bytes, wred_min_bytes, wred_max_bytes, "
             "wred_percent, ecn, lossless, paused, frames and bytes (queued "
-            "now), peak_bytes, tx_frames, tx_bytes, drops (all), wred_drops "
-            "(those by early detection), ecn_marked.",
+            "now), peak_bytes (user watermark), tx_frames, tx_bytes, drops "
+            "(all), drop_bytes, drops_by_reason (of the reasons that there "
+            "were), wred_drops (those by early detection), ecn_marked.",
         .example = "{\"port\": \"eth1\"}",
         .handler = queue_show,
     },

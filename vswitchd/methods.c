@@ -15,10 +15,10 @@ void
 methods_add(struct rpc_registry *r, struct daemon *d)
 {
     static const struct rpc_method *const tables[] = {
-        methods_daemon, methods_bridge, methods_port,   methods_pfc,
-        methods_buffer, methods_queue,  methods_map,    methods_mac,
-        methods_stats,  methods_audit,  methods_doctor, methods_config,
-        methods_events,
+        methods_daemon, methods_bridge, methods_port,      methods_pfc,
+        methods_buffer, methods_queue,  methods_map,       methods_mac,
+        methods_stats,  methods_audit,  methods_doctor,    methods_config,
+        methods_events, methods_clear,  methods_watermark,
     };
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
@@ -32,8 +32,9 @@ view_of(struct daemon *d, struct conf_bridge *cb, struct conf_port *cp,
 {
     struct bridge *b = daemon_find_bridge(d, cb->name);
 
-    *v = (struct port_view){d,  b,  b->ports[cp->slot],
-                            cb, cp, b->plan->ports[cp->slot]};
+    *v = (struct port_view){d,    b,  b->ports[cp->slot],
+                            cb,   cp, b->plan->ports[cp->slot],
+                            false};
 }
 
 int
@@ -55,6 +56,7 @@ methods_each_port(struct daemon *d, struct json_object *params,
                   struct err *err)
 {
     const char *name = json_get_text(params, "port", NULL);
+    bool raw = json_get_bool(params, "raw", false);
     struct json_object *a = json_object_new_array();
     struct port_view v;
     int error;
@@ -65,6 +67,7 @@ methods_each_port(struct daemon *d, struct json_object *params,
             json_object_put(a);
             return error;
         }
+        v.raw = raw;
         fn(&v, a);
     }
     for (uint32_t i = 0; !name && i < d->conf->n_bridges; i++) {
@@ -72,6 +75,7 @@ methods_each_port(struct daemon *d, struct json_object *params,
 
         for (uint32_t k = 0; k < cb->n_ports; k++) {
             view_of(d, cb, cb->ports[k], &v);
+            v.raw = raw;
             fn(&v, a);
         }
     }

@@ -22,6 +22,8 @@ extern const struct rpc_method methods_audit[];
 extern const struct rpc_method methods_doctor[];
 extern const struct rpc_method methods_config[];
 extern const struct rpc_method methods_events[];
+extern const struct rpc_method methods_clear[];
+extern const struct rpc_method methods_watermark[];
 
 /* All of them; d may be null when only the tables are wanted. */
 void methods_add(struct rpc_registry *, struct daemon *d);
@@ -52,6 +54,10 @@ void methods_add(struct rpc_registry *, struct daemon *d);
         .name = (name_), .type = RPC_T_OBJECT, .doc = (doc_), \
     }
 
+#define PARAM_RAW                                                             \
+    PARAM_BOOL("raw", "Whether counters are those since the port was added, " \
+                      "whatever was cleared: they never go back.")
+
 /* 0 to 7: a priority, a group, a queue. */
 extern const struct rpc_param param_eight;
 
@@ -63,6 +69,7 @@ struct port_view {
     struct conf_bridge *cb;        /* as configured */
     struct conf_port *cp;          /* as configured */
     const struct dp_plan_port *pp; /* as the datapath was told */
+    bool raw;                      /* counters are wanted without baseline */
 };
 
 /* Calls fn for params.port, or for every port by bridge and name; it adds to
@@ -79,6 +86,10 @@ int methods_find_port(struct daemon *, const char *name, struct port_view *,
  * commits.  The path of errors is that of the port. */
 int methods_edit_port(struct daemon *, const char *name,
                       struct json_object *edit, struct err *);
+
+/* Frames that were lost below the datapath, by reason. */
+void methods_add_kernel_drops(const struct netdev_stats *,
+                              struct json_object *to);
 
 /* What port.show and bridge.show answer. */
 struct json_object *methods_port_object(const struct port_view *, bool full);

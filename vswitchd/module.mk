@@ -6,6 +6,8 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/build.c \
 	vswitchd/build.h \
 	vswitchd/commit.c \
+	vswitchd/counts.c \
+	vswitchd/counts.h \
 	vswitchd/daemon.h \
 	vswitchd/dp_thread.c \
 	vswitchd/dp_thread.h \
@@ -20,6 +22,7 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/m_audit.c \
 	vswitchd/m_bridge.c \
 	vswitchd/m_buffer.c \
+	vswitchd/m_clear.c \
 	vswitchd/m_config.c \
 	vswitchd/m_daemon.c \
 	vswitchd/m_doctor.c \
@@ -30,6 +33,7 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/m_port.c \
 	vswitchd/m_queue.c \
 	vswitchd/m_stats.c \
+	vswitchd/m_watermark.c \
 	vswitchd/main.c \
 	vswitchd/methods.c \
 	vswitchd/methods.h \

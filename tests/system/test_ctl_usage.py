@@ -350,6 +350,20 @@ def _(t):
     sends("stats show eth1", "stats.show", {"port": "eth1"})
     sends("audit", "audit.show", {})
     sends("doctor eth1", "doctor.show", {"port": "eth1"})
+    sends("stats clear", "stats.clear", {})
+    sends("stats eth1 clear", "stats.clear", {"port": "eth1"})
+    sends("stats eth1 --raw", "stats.show", {"port": "eth1", "raw": True})
+    sends("queue clear eth1", "queue.clear", {"port": "eth1"})
+    sends("queue show --raw", "queue.show", {"raw": True})
+    sends("buffer clear", "buffer.clear", {})
+    sends("buffer watermark", "buffer.watermark", {})
+    sends("buffer watermark eth1 --persistent", "buffer.watermark",
+          {"port": "eth1", "persistent": True})
+    sends("buffer watermark --persistent clear", "buffer.watermark_clear",
+          {"persistent": True})
+    sends("pfc counters clear", "pfc.counters_clear", {})
+    sends("pfc counters clear eth1", "pfc.counters_clear", {"port": "eth1"})
+    sends("pfc counters eth1 clear", "pfc.counters_clear", {"port": "eth1"})
     sends("export", "config.export", {})
     sends("rpc some.method", "some.method", None)
     sends("rpc some.method [1,2]", "some.method", [1, 2])
@@ -506,8 +520,11 @@ STATS = {"port": "eth1", "bridge": "br0", "state": "up", "rx_frames": 100,
          "rx_bytes": 6400, "tx_frames": 0, "tx_bytes": 0, "held": 1,
          "drops": {"ingress-limit": 3, "kernel-ring": 0, "queue-limit": 2},
          "violations": [0, 0, 0, 1, 0, 0, 0, 0], "copies": 0,
-         "groups": [{"rx_frames": 9, "rx_bytes": 8, "drops": 7}] * 8,
-         "queues": [{"tx_frames": 6, "tx_bytes": 5, "drops": 4}] * 8}
+         "drop_bytes": {"ingress-limit": 600, "queue-limit": 400},
+         "groups": [{"rx_frames": 9, "rx_bytes": 8, "drops": 7,
+                     "drop_bytes": 70}] * 8,
+         "queues": [{"tx_frames": 6, "tx_bytes": 5, "drops": 4,
+                     "drop_bytes": 40}] * 8}
 
 
 @slc.test("stats: sums, drops by reason, classes of one port")
@@ -516,11 +533,11 @@ def _(t):
         out = fake.ctl("stats").stdout
         assert re.search(r"^eth1 .* 100 +6400 +0 +0 +1 +5 +1$", out, re.M), \
             out
-        assert re.search(r"^eth1 +ingress-limit +3$", out, re.M), out
+        assert re.search(r"^eth1 +ingress-limit +3 +600$", out, re.M), out
         assert "kernel-ring" not in out
         assert "Class" not in out
         out = fake.ctl("stats", "eth1").stdout
-        assert re.search(r"^ +3 +9 +8 +7 +6 +5 +4 +1$", out, re.M), out
+        assert re.search(r"^ +3 +9 +8 +7 +6 +5 +4 +1 +70 +40$", out, re.M), out
 
 
 @slc.test("stats --watch repeats, with rates, in place on a terminal only")
