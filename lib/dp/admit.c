@@ -35,9 +35,9 @@ note_late(const struct dp *dp, struct dp_port *in, const struct pkt *p)
         return;
     counter_add(&in->n.late_frames[p->prio], 1);
     counter_add(&in->n.late_bytes[p->prio], p->len);
-    /* We were too late to repeat it: the peer had every right. */
-    if (told_ns > pfc->refresh_ns &&
-        told_ns > macctl_quanta_ns(pfc->conf.quanta, pfc->conf.rate_bps))
+    /* We were too late to repeat it, or it is too short to say: the peer may
+     * have had every right. */
+    if (told_ns > 2 * pfc->refresh_ns || pfc->refresh_ns == PFC_REFRESH_MIN_NS)
         *run = 0;
     *run += p->len;
     if (*run > in->late_peak[p->prio])
