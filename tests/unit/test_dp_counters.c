@@ -96,6 +96,18 @@ queue_limit(void)
 }
 
 static void
+wred(void)
+{
+    rig_learn(&rig, NO_TAG);
+    rig.conf[1].queue[0].wred.max_bytes = 1;
+    rig.conf[1].pfc.honoured = 1;
+    rig_apply(&rig);
+    rig_pfc(&rig, 1, 1, 65535);
+    for (uint32_t i = 0; i < 2; i++) /* the first finds an empty queue */
+        rig_send(&rig, 0, HOST(1), HOST(0), NO_TAG, 100, i);
+}
+
+static void
 oversize(void)
 {
     rig_learn(&rig, NO_TAG);
@@ -187,6 +199,7 @@ static const struct {
     [DP_DROP_WATCHDOG_TX] = {watchdog_tx, 1, 100, true},
     [DP_DROP_NO_CLONE] = {no_clone, -1, 100, true},
     [DP_DROP_QUEUE_LIMIT] = {queue_limit, 1, 100, true},
+    [DP_DROP_WRED] = {wred, 1, 100, true},
     [DP_DROP_OVERSIZE] = {oversize, 1, 100, true},
     [DP_DROP_PORT_DOWN] = {port_down, 1, 100, true},
     [DP_DROP_PORT_REMOVED] = {port_removed, 1, 100, true},
