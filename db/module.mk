@@ -3,6 +3,7 @@ noinst_LIBRARIES += db/libdb.a
 db_libdb_a_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) $(SQLITE_CFLAGS)
 db_libdb_a_SOURCES = \
 	db/store.c \
+	db/store_buffer.c \
 	db/store.h \
 	db/store_commit.c \
 	db/store_int.h \
@@ -15,7 +16,8 @@ DB_MIGRATIONS = \
 	db/migrations/001-initial.sql \
 	db/migrations/002-ring-bytes.sql \
 	db/migrations/003-maps-wred.sql \
-	db/migrations/004-watchdog.sql
+	db/migrations/004-watchdog.sql \
+	db/migrations/005-buffers.sql
 EXTRA_DIST += db/may_include db/schema.sql $(DB_MIGRATIONS)
 
 # The SQL as C strings, a line each: nothing but sed is needed for it.

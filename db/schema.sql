@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The configuration of sluiced, version 4.  A new database is made from this
+-- The configuration of sluiced, version 5.  A new database is made from this
 -- file; an older one is brought here by the files in migrations/, in order of
 -- their numbers, each of which makes the version that it is named after.  A
 -- test holds both ways to the same result.
@@ -19,8 +19,36 @@ CREATE TABLE bridge (
     trust            TEXT NOT NULL,
     default_priority INTEGER NOT NULL
                      CHECK (default_priority BETWEEN 0 AND 7),
-    priority_tags    TEXT NOT NULL DEFAULT 'keep'
+    priority_tags    TEXT NOT NULL DEFAULT 'keep',
+    cell_bytes       INTEGER NOT NULL DEFAULT 1 CHECK (cell_bytes > 0),
+    headroom_pool_bytes INTEGER NOT NULL DEFAULT 0
+                     CHECK (headroom_pool_bytes >= 0),
+    headroom_ratio   INTEGER NOT NULL DEFAULT 0 CHECK (headroom_ratio >= 0)
 );
+
+-- Parts of a bridge's memory that groups share.
+CREATE TABLE buffer_pool (
+    bridge     TEXT NOT NULL REFERENCES bridge (name) ON DELETE CASCADE,
+    name       TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 31),
+    size_bytes INTEGER NOT NULL CHECK (size_bytes > 0),
+    dynamic    INTEGER NOT NULL CHECK (dynamic IN (0, 1)),
+    PRIMARY KEY (bridge, name)
+) WITHOUT ROWID;
+
+-- Thresholds for groups and queues.  pool: null for the default one; alpha:
+-- null when xoff_bytes is the limit; headroom_bytes: null when it is computed.
+CREATE TABLE buffer_profile (
+    bridge           TEXT NOT NULL REFERENCES bridge (name) ON DELETE CASCADE,
+    name             TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 31),
+    pool             TEXT,
+    reserved_bytes   INTEGER NOT NULL CHECK (reserved_bytes >= 0),
+    xoff_bytes       INTEGER NOT NULL CHECK (xoff_bytes >= 0),
+    alpha            INTEGER CHECK (alpha BETWEEN -7 AND 3),
+    xon_bytes        INTEGER NOT NULL CHECK (xon_bytes >= 0),
+    xon_offset_bytes INTEGER NOT NULL CHECK (xon_offset_bytes >= 0),
+    headroom_bytes   INTEGER CHECK (headroom_bytes >= 0),
+    PRIMARY KEY (bridge, name)
+) WITHOUT ROWID;
 
 -- Eight rows for each kind, and 64 for dscp_to_priority; none: the default.
 -- to_code of priority_to_pcp and priority_to_dscp: 255 leaves it as it came.
@@ -60,6 +88,9 @@ CREATE TABLE port (
     default_priority INTEGER CHECK (default_priority BETWEEN 0 AND 7),
     ring_bytes       INTEGER NOT NULL DEFAULT 0 CHECK (ring_bytes >= 0),
     priority_tags    TEXT,
+    cable_emulated   INTEGER NOT NULL DEFAULT 1
+                     CHECK (cable_emulated IN (0, 1)),
+    cell_bytes       INTEGER NOT NULL DEFAULT 0 CHECK (cell_bytes >= 0),
     UNIQUE (bridge, slot)
 );
 
@@ -84,22 +115,24 @@ CREATE TABLE port_trunk (
     PRIMARY KEY (port, vid)
 ) WITHOUT ROWID;
 
--- Ingress priority groups, eight rows for a port.  headroom_bytes: null when
--- it is computed.
+-- Ingress priority groups, eight rows for a port.  profile: null when there is
+-- none; alpha: null when xoff_bytes is the limit; headroom_bytes: null when it
+-- is computed.
 CREATE TABLE port_group (
     port             TEXT NOT NULL REFERENCES port (name) ON DELETE CASCADE,
     pg               INTEGER NOT NULL CHECK (pg BETWEEN 0 AND 7),
+    profile          TEXT,
     reserved_bytes   INTEGER NOT NULL CHECK (reserved_bytes >= 0),
     xoff_bytes       INTEGER NOT NULL CHECK (xoff_bytes >= 0),
-    xon_bytes        INTEGER NOT NULL
-                     CHECK (xon_bytes BETWEEN 0 AND xoff_bytes),
-    xon_offset_bytes INTEGER NOT NULL
-                     CHECK (xon_offset_bytes BETWEEN 0 AND xoff_bytes),
+    alpha            INTEGER CHECK (alpha BETWEEN -7 AND 3),
+    xon_bytes        INTEGER NOT NULL CHECK (xon_bytes >= 0),
+    xon_offset_bytes INTEGER NOT NULL CHECK (xon_offset_bytes >= 0),
     headroom_bytes   INTEGER CHECK (headroom_bytes >= 0),
     PRIMARY KEY (port, pg)
 ) WITHOUT ROWID;
 
 -- Egress queues, eight rows for a port.  wred_max_bytes: 0 for no WRED.
+-- profile, alpha: as for groups.
 CREATE TABLE port_queue (
     port           TEXT NOT NULL REFERENCES port (name) ON DELETE CASCADE,
     queue          INTEGER NOT NULL CHECK (queue BETWEEN 0 AND 7),
@@ -113,6 +146,8 @@ CREATE TABLE port_queue (
     wred_percent   INTEGER NOT NULL DEFAULT 100
                    CHECK (wred_percent BETWEEN 0 AND 100),
     ecn            INTEGER NOT NULL DEFAULT 0 CHECK (ecn IN (0, 1)),
+    profile        TEXT,
+    alpha          INTEGER CHECK (alpha BETWEEN -7 AND 3),
     PRIMARY KEY (port, queue)
 ) WITHOUT ROWID;
 
@@ -138,4 +173,4 @@ CREATE TABLE port_watch (
 );
 
 PRAGMA application_id = 1397506885;
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;

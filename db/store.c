@@ -126,8 +126,9 @@ bind_all(sqlite3_stmt *stmt, const char *types, va_list ap)
             break;
         default:
             n = va_arg(ap, int64_t);
-            rc = *types == 'n' && n < 0 ? sqlite3_bind_null(stmt, i)
-                                        : sqlite3_bind_int64(stmt, i, n);
+            rc = (*types == 'n' && n < 0) || (*types == 'a' && n == STORE_NULL)
+                     ? sqlite3_bind_null(stmt, i)
+                     : sqlite3_bind_int64(stmt, i, n);
             break;
         }
     }

@@ -79,71 +79,36 @@ put_bridge(const struct store *s, const struct conf_bridge *b, struct err *err)
         s, err,
         "INSERT INTO bridge (name, memory_bytes, max_frame_bytes,"
         " mac_ageing_s, forward_reserved, trust, default_priority,"
-        " priority_tags)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
+        " cell_bytes, headroom_pool_bytes, headroom_ratio, priority_tags)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) "
+        "DO UPDATE SET"
         " memory_bytes = excluded.memory_bytes,"
         " max_frame_bytes = excluded.max_frame_bytes,"
         " mac_ageing_s = excluded.mac_ageing_s,"
         " forward_reserved = excluded.forward_reserved,"
         " trust = excluded.trust,"
         " default_priority = excluded.default_priority,"
+        " cell_bytes = excluded.cell_bytes,"
+        " headroom_pool_bytes = excluded.headroom_pool_bytes,"
+        " headroom_ratio = excluded.headroom_ratio,"
         " priority_tags = excluded.priority_tags",
-        "siiiisis", b->name, (int64_t) b->memory_bytes,
+        "siiiisiiiis", b->name, (int64_t) b->memory_bytes,
         (int64_t) b->max_frame_bytes, (int64_t) b->mac_ageing_s,
         (int64_t) b->forward_reserved, conf_trust_name(b->map.trust),
-        (int64_t) b->map.default_prio, conf_prio_tags_name(b->map.prio_tags));
+        (int64_t) b->map.default_prio, (int64_t) b->cell_bytes,
+        (int64_t) b->headroom_pool_bytes, (int64_t) b->headroom_ratio,
+        conf_prio_tags_name(b->map.prio_tags));
 
     if (!rc)
         rc = put_bridge_watch(s, b, err);
+    if (!rc)
+        rc = store_put_pools(s, b, err);
     return rc ? rc
               : put_map(s,
                         "INSERT OR REPLACE INTO bridge_map"
                         " (bridge, kind, from_code, to_code)"
                         " VALUES (?, ?, ?, ?)",
                         b->name, &b->map, err);
-}
-
-static int
-put_groups(const struct store *s, const struct conf_port *p, struct err *err)
-{
-    int rc = 0, i;
-
-    for (i = 0; i < N_PG && !rc; i++) {
-        const struct conf_group *g = &p->group[i];
-        bool automatic = g->headroom_bytes == CONF_HEADROOM_AUTO;
-
-        rc = store_run(s, err,
-                       "INSERT INTO port_group (port, pg, reserved_bytes,"
-                       " xoff_bytes, xon_bytes, xon_offset_bytes,"
-                       " headroom_bytes) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                       "siiiiin", p->name, (int64_t) i,
-                       (int64_t) g->reserved_bytes, (int64_t) g->xoff_bytes,
-                       (int64_t) g->xon_bytes, (int64_t) g->xon_offset_bytes,
-                       automatic ? INT64_C(-1) : (int64_t) g->headroom_bytes);
-    }
-    return rc;
-}
-
-static int
-put_queues(const struct store *s, const struct conf_port *p, struct err *err)
-{
-    int rc = 0, i;
-
-    for (i = 0; i < N_QUEUE && !rc; i++) {
-        const struct conf_queue *q = &p->queue[i];
-
-        rc = store_run(s, err,
-                       "INSERT INTO port_queue (port, queue, ets, weight,"
-                       " max_rate_bps, limit_bytes, wred_min_bytes,"
-                       " wred_max_bytes, wred_percent, ecn)"
-                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                       "siiiiiiiii", p->name, (int64_t) i, (int64_t) q->ets,
-                       (int64_t) q->weight, (int64_t) q->max_rate_bps,
-                       (int64_t) q->limit_bytes, (int64_t) q->wred_min_bytes,
-                       (int64_t) q->wred_max_bytes, (int64_t) q->wred_percent,
-                       (int64_t) q->ecn);
-    }
-    return rc;
 }
 
 static int
@@ -189,9 +154,9 @@ put_port(const struct store *s, const struct conf_bridge *b,
         "INSERT INTO port (name, bridge, type, slot, mac, rate_bps,"
         " cable_delay_ns, ring_bytes, vlan_mode, tag, pfc_priorities,"
         " pfc_asymmetric, pfc_quanta, pause_rx, pause_tx, trust,"
-        " default_priority, priority_tags)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "sssimiiisiiiiiisns", p->name, b->name, p->cls->type,
+        " default_priority, priority_tags, cable_emulated, cell_bytes)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "sssimiiisiiiiiisnsii", p->name, b->name, p->cls->type,
         (int64_t) p->slot, p->have_mac ? p->mac : NULL, (int64_t) p->rate_bps,
         (int64_t) p->cable_delay_ns, (int64_t) p->ring_bytes,
         conf_vlan_mode_name(p->vlan_mode), (int64_t) p->tag,
@@ -199,7 +164,8 @@ put_port(const struct store *s, const struct conf_bridge *b,
         (int64_t) p->pfc_quanta, (int64_t) p->pause_rx, (int64_t) p->pause_tx,
         own_trust ? conf_trust_name(m->trust) : NULL,
         own_prio ? (int64_t) m->default_prio : INT64_C(-1),
-        own_tags ? conf_prio_tags_name(m->prio_tags) : NULL);
+        own_tags ? conf_prio_tags_name(m->prio_tags) : NULL,
+        (int64_t) p->cable_emulated, (int64_t) p->cell_bytes);
 
     if (!rc)
         rc = put_map(s,
@@ -211,8 +177,8 @@ put_port(const struct store *s, const struct conf_bridge *b,
     if (!rc)
         rc = put_port_watch(s, p, err);
     if (!rc)
-        rc = put_groups(s, p, err);
-    return rc ? rc : put_queues(s, p, err);
+        rc = store_put_groups(s, p, err);
+    return rc ? rc : store_put_queues(s, p, err);
 }
 
 static int

@@ -44,9 +44,31 @@ int store_exec(const struct store *, const char *sql, const char *what,
                struct err *err);
 
 /* Runs a statement whose parameters follow, as `types` says: s text or null,
- * i int64_t, n int64_t with negative for null, m a MAC address or null. */
+ * i int64_t, n int64_t with negative for null, a int64_t with STORE_NULL for
+ * null, m a MAC address or null. */
+#define STORE_NULL INT64_MIN
 int store_run(const struct store *, struct err *err, const char *sql,
               const char *types, ...);
+
+/* store_load.c: what the readers of rows share. */
+typedef int store_row_fn(const struct store *, struct conf *, sqlite3_stmt *,
+                         struct err *);
+int store_refuse_row(const struct store *, const char *table, const char *key,
+                     const char *what, struct err *);
+const char *store_text_at(sqlite3_stmt *, int column);
+/* Whether the columns from `first` on are all integers below 2^53. */
+bool store_all_integers(sqlite3_stmt *, int first, int n);
+uint64_t store_u64_at(sqlite3_stmt *, int column);
+
+/* store_buffer.c: pools, profiles and what groups and queues have of them. */
+store_row_fn store_load_pool, store_load_profile, store_load_group,
+    store_load_queue;
+int store_put_pools(const struct store *, const struct conf_bridge *,
+                    struct err *);
+int store_put_groups(const struct store *, const struct conf_port *,
+                     struct err *);
+int store_put_queues(const struct store *, const struct conf_port *,
+                     struct err *);
 
 /* A transaction that ends in COMMIT or leaves everything as it was. */
 int store_begin(const struct store *, struct err *err);

@@ -11,16 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Takes one row into the model. */
-typedef int row_fn(const struct store *, struct conf *, sqlite3_stmt *,
-                   struct err *);
-
 /* The integrity check has held every row to the constraints of the schema, so
  * small numbers fit their members.  What the constraints cannot vouch for (a
  * REAL, an unknown word) is refused rather than bent. */
-static int
-refuse_row(const struct store *s, const char *table, const char *key,
-           const char *what, struct err *err)
+int
+store_refuse_row(const struct store *s, const char *table, const char *key,
+                 const char *what, struct err *err)
 {
     char reason[160];
 
@@ -29,8 +25,8 @@ refuse_row(const struct store *s, const char *table, const char *key,
     return store_refuse(s, EUCLEAN, reason, err);
 }
 
-static const char *
-text_at(sqlite3_stmt *stmt, int column)
+const char *
+store_text_at(sqlite3_stmt *stmt, int column)
 {
     const char *text = (const char *) sqlite3_column_text(stmt, column);
 
@@ -38,8 +34,8 @@ text_at(sqlite3_stmt *stmt, int column)
 }
 
 /* Whether the columns from `first` on are all integers below 2^53. */
-static bool
-all_integers(sqlite3_stmt *stmt, int first, int n)
+bool
+store_all_integers(sqlite3_stmt *stmt, int first, int n)
 {
     int i;
 
@@ -51,8 +47,8 @@ all_integers(sqlite3_stmt *stmt, int first, int n)
     return true;
 }
 
-static uint64_t
-u64_at(sqlite3_stmt *stmt, int column)
+uint64_t
+store_u64_at(sqlite3_stmt *stmt, int column)
 {
     return (uint64_t) sqlite3_column_int64(stmt, column);
 }
@@ -62,7 +58,7 @@ u64_at(sqlite3_stmt *stmt, int column)
 static uint32_t
 u32_at(sqlite3_stmt *stmt, int column)
 {
-    uint64_t v = u64_at(stmt, column);
+    uint64_t v = store_u64_at(stmt, column);
 
     return v > UINT32_MAX ? UINT32_MAX : (uint32_t) v;
 }
@@ -72,22 +68,26 @@ load_bridge(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
             struct err *err)
 {
     struct conf_bridge *b;
-    int rc = conf_add_bridge(c, text_at(stmt, 0), &b, err);
+    int rc = conf_add_bridge(c, store_text_at(stmt, 0), &b, err);
 
     if (rc)
         return rc;
-    if (!all_integers(stmt, 1, 4) || !all_integers(stmt, 6, 1))
-        return refuse_row(s, "bridge", b->name, "has no integer", err);
-    b->memory_bytes = u64_at(stmt, 1);
+    if (!store_all_integers(stmt, 1, 4) || !store_all_integers(stmt, 6, 1) ||
+        !store_all_integers(stmt, 8, 3))
+        return store_refuse_row(s, "bridge", b->name, "has no integer", err);
+    b->memory_bytes = store_u64_at(stmt, 1);
     b->max_frame_bytes = u32_at(stmt, 2);
     b->mac_ageing_s = u32_at(stmt, 3);
-    b->forward_reserved = u64_at(stmt, 4) != 0;
-    if (!conf_trust_find(text_at(stmt, 5), &b->map.trust))
-        return refuse_row(s, "bridge", b->name, "trust is unknown", err);
+    b->forward_reserved = store_u64_at(stmt, 4) != 0;
+    if (!conf_trust_find(store_text_at(stmt, 5), &b->map.trust))
+        return store_refuse_row(s, "bridge", b->name, "trust is unknown", err);
     b->map.default_prio = (uint8_t) u32_at(stmt, 6);
-    if (!conf_prio_tags_find(text_at(stmt, 7), &b->map.prio_tags))
-        return refuse_row(s, "bridge", b->name, "priority_tags is unknown",
-                          err);
+    if (!conf_prio_tags_find(store_text_at(stmt, 7), &b->map.prio_tags))
+        return store_refuse_row(s, "bridge", b->name,
+                                "priority_tags is unknown", err);
+    b->cell_bytes = u32_at(stmt, 8);
+    b->headroom_pool_bytes = store_u64_at(stmt, 9);
+    b->headroom_ratio = u32_at(stmt, 10);
     return 0;
 }
 
@@ -95,24 +95,25 @@ static int
 load_map_row(const struct store *s, struct conf_map *map, const char *owner,
              sqlite3_stmt *stmt, struct err *err)
 {
-    const char *kind = text_at(stmt, 1);
+    const char *kind = store_text_at(stmt, 1);
     int i;
 
-    if (!all_integers(stmt, 2, 2))
-        return refuse_row(s, "map", owner, "has no code", err);
+    if (!store_all_integers(stmt, 2, 2))
+        return store_refuse_row(s, "map", owner, "has no code", err);
     for (i = 0; i < STORE_N_MAPS; i++) {
         const struct store_map *m = &store_maps[i];
 
         if (strcmp(m->kind, kind))
             continue;
-        if (u64_at(stmt, 2) >= m->n)
-            return refuse_row(s, "map", owner, "has no such code", err);
-        ((uint8_t *) map)[m->offset + u64_at(stmt, 2)] =
-            u64_at(stmt, 3) > 255 ? 255 : (uint8_t) u64_at(stmt, 3);
+        if (store_u64_at(stmt, 2) >= m->n)
+            return store_refuse_row(s, "map", owner, "has no such code", err);
+        ((uint8_t *) map)[m->offset + store_u64_at(stmt, 2)] =
+            store_u64_at(stmt, 3) > 255 ? 255
+                                        : (uint8_t) store_u64_at(stmt, 3);
         map->given |= m->given;
         return 0;
     }
-    return refuse_row(s, "map", owner, "kind is unknown", err);
+    return store_refuse_row(s, "map", owner, "kind is unknown", err);
 }
 
 static int
@@ -120,7 +121,7 @@ load_bridge_map(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
                 struct err *err)
 {
     struct conf_bridge *b;
-    int rc = conf_need_bridge(c, text_at(stmt, 0), &b, err);
+    int rc = conf_need_bridge(c, store_text_at(stmt, 0), &b, err);
 
     return rc ? rc : load_map_row(s, &b->map, b->name, stmt, err);
 }
@@ -129,18 +130,19 @@ static int
 load_port_words(const struct store *s, struct conf_port *p, sqlite3_stmt *stmt,
                 struct err *err)
 {
-    if (!conf_vlan_mode_find(text_at(stmt, 3), &p->vlan_mode))
-        return refuse_row(s, "port", p->name, "vlan_mode is unknown", err);
+    if (!conf_vlan_mode_find(store_text_at(stmt, 3), &p->vlan_mode))
+        return store_refuse_row(s, "port", p->name, "vlan_mode is unknown",
+                                err);
     if (sqlite3_column_type(stmt, 17) != SQLITE_NULL) {
-        if (!conf_prio_tags_find(text_at(stmt, 17), &p->map.prio_tags))
-            return refuse_row(s, "port", p->name, "priority_tags is unknown",
-                              err);
+        if (!conf_prio_tags_find(store_text_at(stmt, 17), &p->map.prio_tags))
+            return store_refuse_row(s, "port", p->name,
+                                    "priority_tags is unknown", err);
         p->map.given |= CONF_MAP_PRIO_TAGS;
     }
     if (sqlite3_column_type(stmt, 4) == SQLITE_NULL)
         return 0;
-    if (!conf_trust_find(text_at(stmt, 4), &p->map.trust))
-        return refuse_row(s, "port", p->name, "trust is unknown", err);
+    if (!conf_trust_find(store_text_at(stmt, 4), &p->map.trust))
+        return store_refuse_row(s, "port", p->name, "trust is unknown", err);
     p->map.given |= CONF_MAP_TRUST;
     return 0;
 }
@@ -151,38 +153,41 @@ load_port(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
 {
     struct conf_bridge *b;
     struct conf_port *p;
-    int rc = conf_need_bridge(c, text_at(stmt, 1), &b, err);
+    int rc = conf_need_bridge(c, store_text_at(stmt, 1), &b, err);
 
     if (!rc)
-        rc = conf_add_port(c, b, text_at(stmt, 0), text_at(stmt, 2), &p, err);
+        rc = conf_add_port(c, b, store_text_at(stmt, 0),
+                           store_text_at(stmt, 2), &p, err);
     if (!rc)
         rc = load_port_words(s, p, stmt, err);
     if (rc)
         return rc;
-    if (!all_integers(stmt, 7, 10))
-        return refuse_row(s, "port", p->name, "has no integer", err);
+    if (!store_all_integers(stmt, 7, 10) || !store_all_integers(stmt, 18, 2))
+        return store_refuse_row(s, "port", p->name, "has no integer", err);
     if (sqlite3_column_type(stmt, 5) != SQLITE_NULL) {
         if (sqlite3_column_bytes(stmt, 5) != 6)
-            return refuse_row(s, "port", p->name, "mac is not one", err);
+            return store_refuse_row(s, "port", p->name, "mac is not one", err);
         memcpy(p->mac, sqlite3_column_blob(stmt, 5), 6);
         p->have_mac = true;
     }
     if (sqlite3_column_type(stmt, 6) != SQLITE_NULL) {
-        if (!all_integers(stmt, 6, 1))
-            return refuse_row(s, "port", p->name, "has no integer", err);
+        if (!store_all_integers(stmt, 6, 1))
+            return store_refuse_row(s, "port", p->name, "has no integer", err);
         p->map.default_prio = (uint8_t) u32_at(stmt, 6);
         p->map.given |= CONF_MAP_DEFAULT;
     }
     p->slot = (uint16_t) u32_at(stmt, 7);
-    p->rate_bps = u64_at(stmt, 8);
-    p->cable_delay_ns = u64_at(stmt, 9);
+    p->rate_bps = store_u64_at(stmt, 8);
+    p->cable_delay_ns = store_u64_at(stmt, 9);
     p->ring_bytes = u32_at(stmt, 10);
     p->tag = (uint16_t) u32_at(stmt, 11);
     p->pfc_prios = (uint8_t) u32_at(stmt, 12);
-    p->pfc_asymmetric = u64_at(stmt, 13) != 0;
+    p->pfc_asymmetric = store_u64_at(stmt, 13) != 0;
     p->pfc_quanta = (uint16_t) u32_at(stmt, 14);
-    p->pause_rx = u64_at(stmt, 15) != 0;
-    p->pause_tx = u64_at(stmt, 16) != 0;
+    p->pause_rx = store_u64_at(stmt, 15) != 0;
+    p->pause_tx = store_u64_at(stmt, 16) != 0;
+    p->cable_emulated = store_u64_at(stmt, 18) != 0;
+    p->cell_bytes = u32_at(stmt, 19);
     return 0;
 }
 
@@ -191,7 +196,7 @@ load_port_map(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
               struct err *err)
 {
     struct conf_port *p;
-    int rc = conf_need_port(c, text_at(stmt, 0), NULL, &p, err);
+    int rc = conf_need_port(c, store_text_at(stmt, 0), NULL, &p, err);
 
     return rc ? rc : load_map_row(s, &p->map, p->name, stmt, err);
 }
@@ -201,59 +206,14 @@ load_trunk(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
            struct err *err)
 {
     struct conf_port *p;
-    int rc = conf_need_port(c, text_at(stmt, 0), NULL, &p, err);
+    int rc = conf_need_port(c, store_text_at(stmt, 0), NULL, &p, err);
 
     if (rc)
         return rc;
-    if (!all_integers(stmt, 1, 1) || p->n_trunks > CONF_MAX_VID)
-        return refuse_row(s, "port_trunk", p->name, "has no VLAN id", err);
+    if (!store_all_integers(stmt, 1, 1) || p->n_trunks > CONF_MAX_VID)
+        return store_refuse_row(s, "port_trunk", p->name, "has no VLAN id",
+                                err);
     p->trunks[p->n_trunks++] = (uint16_t) u32_at(stmt, 1);
-    return 0;
-}
-
-static int
-load_group(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
-           struct err *err)
-{
-    bool automatic = sqlite3_column_type(stmt, 6) == SQLITE_NULL;
-    struct conf_group *g;
-    struct conf_port *p;
-    int rc = conf_need_port(c, text_at(stmt, 0), NULL, &p, err);
-
-    if (rc)
-        return rc;
-    if (!all_integers(stmt, 1, automatic ? 5 : 6) || u64_at(stmt, 1) >= N_PG)
-        return refuse_row(s, "port_group", p->name, "has no integer", err);
-    g = &p->group[u64_at(stmt, 1)];
-    g->reserved_bytes = u64_at(stmt, 2);
-    g->xoff_bytes = u64_at(stmt, 3);
-    g->xon_bytes = u64_at(stmt, 4);
-    g->xon_offset_bytes = u64_at(stmt, 5);
-    g->headroom_bytes = automatic ? CONF_HEADROOM_AUTO : u64_at(stmt, 6);
-    return 0;
-}
-
-static int
-load_queue(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
-           struct err *err)
-{
-    struct conf_queue *q;
-    struct conf_port *p;
-    int rc = conf_need_port(c, text_at(stmt, 0), NULL, &p, err);
-
-    if (rc)
-        return rc;
-    if (!all_integers(stmt, 1, 9) || u64_at(stmt, 1) >= N_QUEUE)
-        return refuse_row(s, "port_queue", p->name, "has no integer", err);
-    q = &p->queue[u64_at(stmt, 1)];
-    q->ets = u64_at(stmt, 2) != 0;
-    q->weight = (uint8_t) u32_at(stmt, 3);
-    q->max_rate_bps = u64_at(stmt, 4);
-    q->limit_bytes = u64_at(stmt, 5);
-    q->wred_min_bytes = u64_at(stmt, 6);
-    q->wred_max_bytes = u64_at(stmt, 7);
-    q->wred_percent = (uint8_t) u32_at(stmt, 8);
-    q->ecn = u64_at(stmt, 9) != 0;
     return 0;
 }
 
@@ -262,16 +222,17 @@ load_bridge_watch(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
                   struct err *err)
 {
     struct conf_bridge *b;
-    int rc = conf_need_bridge(c, text_at(stmt, 0), &b, err);
+    int rc = conf_need_bridge(c, store_text_at(stmt, 0), &b, err);
 
     if (rc)
         return rc;
-    if (!conf_override_find(text_at(stmt, 1), &b->watchdog_override))
-        return refuse_row(s, "bridge_watch", b->name, "override is unknown",
-                          err);
-    if (!all_integers(stmt, 2, 1))
-        return refuse_row(s, "bridge_watch", b->name, "has no integer", err);
-    b->drop_unknown = u64_at(stmt, 2) != 0;
+    if (!conf_override_find(store_text_at(stmt, 1), &b->watchdog_override))
+        return store_refuse_row(s, "bridge_watch", b->name,
+                                "override is unknown", err);
+    if (!store_all_integers(stmt, 2, 1))
+        return store_refuse_row(s, "bridge_watch", b->name, "has no integer",
+                                err);
+    b->drop_unknown = store_u64_at(stmt, 2) != 0;
     return 0;
 }
 
@@ -280,45 +241,55 @@ load_port_watch(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
                 struct err *err)
 {
     struct conf_port *p;
-    int rc = conf_need_port(c, text_at(stmt, 0), NULL, &p, err);
+    int rc = conf_need_port(c, store_text_at(stmt, 0), NULL, &p, err);
 
     if (rc)
         return rc;
-    if (!conf_watchdog_action_find(text_at(stmt, 1), &p->watchdog.action))
-        return refuse_row(s, "port_watch", p->name, "action is unknown", err);
-    if (!all_integers(stmt, 2, 6))
-        return refuse_row(s, "port_watch", p->name, "has no integer", err);
-    p->watchdog.enabled = u64_at(stmt, 2) != 0;
+    if (!conf_watchdog_action_find(store_text_at(stmt, 1),
+                                   &p->watchdog.action))
+        return store_refuse_row(s, "port_watch", p->name, "action is unknown",
+                                err);
+    if (!store_all_integers(stmt, 2, 6))
+        return store_refuse_row(s, "port_watch", p->name, "has no integer",
+                                err);
+    p->watchdog.enabled = store_u64_at(stmt, 2) != 0;
     p->watchdog.detection_ms = u32_at(stmt, 3);
     p->watchdog.restoration_ms = u32_at(stmt, 4);
     p->watchdog.poll_ms = u32_at(stmt, 5);
     p->guard.time_ms = u32_at(stmt, 6);
-    p->guard.release = u64_at(stmt, 7) != 0;
+    p->guard.release = store_u64_at(stmt, 7) != 0;
     return 0;
 }
 
 static const struct {
-    const char *sql; /* reads one table, columns as the function wants them */
-    row_fn *fn;      /* takes a row */
+    const char *sql;  /* reads one table, columns as the function wants them */
+    store_row_fn *fn; /* takes a row */
 } tables[] = {
     {"SELECT name, memory_bytes, max_frame_bytes, mac_ageing_s,"
-     " forward_reserved, trust, default_priority, priority_tags FROM bridge",
+     " forward_reserved, trust, default_priority, priority_tags, cell_bytes,"
+     " headroom_pool_bytes, headroom_ratio FROM bridge",
      load_bridge},
+    {"SELECT bridge, name, size_bytes, dynamic FROM buffer_pool",
+     store_load_pool},
+    {"SELECT bridge, name, pool, reserved_bytes, xoff_bytes, xon_bytes,"
+     " xon_offset_bytes, headroom_bytes, alpha FROM buffer_profile",
+     store_load_profile},
     {"SELECT bridge, kind, from_code, to_code FROM bridge_map",
      load_bridge_map},
     {"SELECT name, bridge, type, vlan_mode, trust, mac, default_priority,"
      " slot, rate_bps, cable_delay_ns, ring_bytes, tag, pfc_priorities,"
-     " pfc_asymmetric, pfc_quanta, pause_rx, pause_tx, priority_tags"
-     " FROM port",
+     " pfc_asymmetric, pfc_quanta, pause_rx, pause_tx, priority_tags,"
+     " cable_emulated, cell_bytes FROM port",
      load_port},
     {"SELECT port, kind, from_code, to_code FROM port_map", load_port_map},
     {"SELECT port, vid FROM port_trunk ORDER BY port, vid", load_trunk},
-    {"SELECT port, pg, reserved_bytes, xoff_bytes, xon_bytes,"
-     " xon_offset_bytes, headroom_bytes FROM port_group",
-     load_group},
-    {"SELECT port, queue, ets, weight, max_rate_bps, limit_bytes,"
-     " wred_min_bytes, wred_max_bytes, wred_percent, ecn FROM port_queue",
-     load_queue},
+    {"SELECT port, pg, profile, reserved_bytes, xoff_bytes, xon_bytes,"
+     " xon_offset_bytes, headroom_bytes, alpha FROM port_group",
+     store_load_group},
+    {"SELECT port, queue, ets, weight, max_rate_bps, limit_bytes, profile,"
+     " alpha, wred_min_bytes, wred_max_bytes, wred_percent, ecn"
+     " FROM port_queue",
+     store_load_queue},
     {"SELECT bridge, watchdog_override, drop_unknown FROM bridge_watch",
      load_bridge_watch},
     {"SELECT port, action, enabled, detection_ms, restoration_ms, poll_ms,"
@@ -327,8 +298,8 @@ static const struct {
 };
 
 static int
-load_table(const struct store *s, struct conf *c, const char *sql, row_fn *fn,
-           struct err *err)
+load_table(const struct store *s, struct conf *c, const char *sql,
+           store_row_fn *fn, struct err *err)
 {
     sqlite3_stmt *stmt;
     int rc = sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL), failed = 0;

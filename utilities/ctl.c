@@ -338,6 +338,13 @@ take_option(struct ctl *ctl, struct wanted *w, char **argv, int *i)
     return set_option(ctl, w, opt, value);
 }
 
+/* No option begins with a digit: "-1" is a number. */
+static bool
+is_option(const char *word)
+{
+    return word[0] == '-' && word[1] && (word[1] < '0' || word[1] > '9');
+}
+
 /* Options out of argv wherever they stand; the words that remain, ending with
  * null. */
 static enum ctl_status
@@ -351,7 +358,7 @@ take_options(struct ctl *ctl, struct wanted *w, char **argv, char **words)
         if (!only_words && !strcmp(argv[i], "--")) {
             only_words = true;
             i++;
-        } else if (!only_words && argv[i][0] == '-' && argv[i][1]) {
+        } else if (!only_words && is_option(argv[i])) {
             status = take_option(ctl, w, argv, &i);
         } else {
             words[n++] = argv[i++];

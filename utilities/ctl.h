@@ -69,8 +69,13 @@ enum ctl_kind {
     CTL_QUEUE_MODE,   /* 0:30% 7:strict: queues */
     CTL_QUEUE_QTY,    /* 0:10M: a number in each of queues */
     CTL_QUEUE_SWITCH, /* 3:on: a boolean in each of queues */
-    CTL_NOISE,        /* a word without value that may stand for clarity */
-    CTL_FLAG,         /* a word without value: true */
+    CTL_QUEUE_TEXT,   /* 0:name: a text in each of queues */
+    CTL_ALPHA,        /* -7 to 3, or none */
+    CTL_QUEUE_ALPHA,  /* 0:-1: the same in each of queues */
+    CTL_CABLE, /* 300m: its delay, or with `word` its millimetres as that
+                  member; 500ns: its delay */
+    CTL_NOISE, /* a word without value that may stand for clarity */
+    CTL_FLAG,  /* a word without value: true */
 };
 
 /* A key word of a verb: "key value" and "key=value" mean the same. */
@@ -115,8 +120,9 @@ struct ctl_noun {
 };
 
 extern const struct ctl_noun ctl_apply, ctl_audit, ctl_bridge, ctl_buffer,
-    ctl_doctor, ctl_events, ctl_export, ctl_mac, ctl_map, ctl_pause, ctl_pfc,
-    ctl_port, ctl_queue, ctl_rpc, ctl_stats, ctl_status_noun;
+    ctl_doctor, ctl_events, ctl_export, ctl_headroom, ctl_mac, ctl_map,
+    ctl_pause, ctl_pfc, ctl_pool, ctl_port, ctl_profile, ctl_queue, ctl_rpc,
+    ctl_stats, ctl_status_noun;
 
 /* One run of the program. */
 struct ctl {
@@ -214,6 +220,8 @@ struct json_object *ctl_get(struct json_object *, const char *name);
 int64_t ctl_int(struct json_object *, const char *name);
 const char *ctl_text(struct json_object *, const char *name);
 bool ctl_bool(struct json_object *, const char *name);
+/* "alpha" of an object: "-1", or "none". */
+const char *ctl_alpha(struct json_object *);
 /* Element i of the array `name`. */
 int64_t ctl_int_at(struct json_object *, const char *name, size_t i);
 size_t ctl_len(struct json_object *array);

@@ -18,6 +18,10 @@ static const struct ctl_key keys[] = {
      .path = "group",
      .max = 7,
      .doc = "the priority group, 0 to 7"},
+    {.name = "profile",
+     .kind = CTL_TEXT,
+     .path = "profile",
+     .doc = "profile of the bridge in place of what follows, or none"},
     {.name = "reserved",
      .kind = CTL_QTY,
      .path = "reserved_bytes",
@@ -30,6 +34,10 @@ static const struct ctl_key keys[] = {
      .unit = RPC_U_BYTES,
      .max = MAX_BYTES,
      .doc = "limit of its shared usage: XOFF there, or drop when lossy"},
+    {.name = "alpha",
+     .kind = CTL_ALPHA,
+     .path = "alpha",
+     .doc = "limit of 2^alpha x what is free in its place, -7 to 3 or none"},
     {.name = "xon",
      .kind = CTL_QTY,
      .path = "xon_bytes",
@@ -85,8 +93,11 @@ add_group(struct ctl_table *t, struct json_object *g)
     ctl_table_qty(t, ctl_int(g, "group"), RPC_U_NONE);
     ctl_table_text(t, ctl_join(ctl_get(g, "priorities"), text, sizeof(text)));
     ctl_table_text(t, ctl_bool(g, "lossless") ? "yes" : "no");
+    ctl_table_text(t, ctl_text(g, "profile"));
+    ctl_table_text(t, ctl_text(g, "pool"));
     ctl_table_qty(t, ctl_int(g, "reserved_bytes"), RPC_U_BYTES);
-    ctl_table_qty(t, ctl_int(g, "xoff_bytes"), RPC_U_BYTES);
+    ctl_table_qty(t, ctl_int(g, "limit_bytes"), RPC_U_BYTES);
+    ctl_table_text(t, ctl_alpha(g));
     ctl_table_qty(t, ctl_int(g, "xon_bytes"), RPC_U_BYTES);
     ctl_table_qty(t, ctl_int(g, "headroom_bytes"), RPC_U_BYTES);
     ctl_table_text(t, ctl_bool(g, "headroom_auto") ? "yes" : "no");
@@ -105,7 +116,8 @@ show_groups(struct ctl *ctl, struct json_object *result)
     struct json_object *all = ctl_get(result, "groups");
     struct ctl_table *t =
         ctl_table_create(ctl,
-                         "Port|>PG|Prios|Lossless|>Reserved|>XOFF at|>XON at|"
+                         "Port|>PG|Prios|Lossless|Profile|Pool|>Reserved|"
+                         ">XOFF at|>Alpha|>XON at|"
                          ">Headroom|Auto|>In res|>In shared|>In headr|>Peak|"
                          ">Headr peak|XOFF|>Drops");
 

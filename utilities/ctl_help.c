@@ -10,10 +10,10 @@
 #include <string.h>
 
 const struct ctl_noun *const ctl_nouns[] = {
-    &ctl_status_noun, &ctl_bridge, &ctl_port,   &ctl_pfc,   &ctl_pause,
-    &ctl_buffer,      &ctl_queue,  &ctl_map,    &ctl_mac,   &ctl_stats,
-    &ctl_events,      &ctl_apply,  &ctl_export, &ctl_audit, &ctl_doctor,
-    &ctl_rpc,         NULL,
+    &ctl_status_noun, &ctl_bridge, &ctl_port,    &ctl_pfc,      &ctl_pause,
+    &ctl_buffer,      &ctl_pool,   &ctl_profile, &ctl_headroom, &ctl_queue,
+    &ctl_map,         &ctl_mac,    &ctl_stats,   &ctl_events,   &ctl_apply,
+    &ctl_export,      &ctl_audit,  &ctl_doctor,  &ctl_rpc,      NULL,
 };
 
 static const struct {
@@ -56,6 +56,14 @@ value_usage(const struct ctl_key *key)
         return key->unit == RPC_U_BPS ? "Q:RATE..." : "Q:SIZE...";
     case CTL_QUEUE_SWITCH:
         return "Q:on|off...";
+    case CTL_QUEUE_TEXT:
+        return "Q:NAME...";
+    case CTL_ALPHA:
+        return "N|none";
+    case CTL_QUEUE_ALPHA:
+        return "Q:N|none...";
+    case CTL_CABLE:
+        return "LENGTH|TIME";
     case CTL_NOISE:
     case CTL_FLAG:
         return "";

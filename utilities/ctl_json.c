@@ -161,3 +161,11 @@ ctl_print_json(struct json_object *o, bool one_line)
         print_value(o, 0);
     putchar('\n');
 }
+
+const char *
+ctl_alpha(struct json_object *o)
+{
+    struct json_object *v = ctl_get(o, "alpha");
+
+    return v ? json_object_get_string(v) : "none";
+}

@@ -48,6 +48,15 @@ static const struct ctl_key keys[] = {
      .kind = CTL_QUEUE_SWITCH,
      .path = "queues/ecn",
      .doc = "mark what is ECN-capable in place of dropping it, like 3:on"},
+    {.name = "alpha",
+     .kind = CTL_QUEUE_ALPHA,
+     .path = "queues/alpha",
+     .doc = "limit of 2^alpha x what is free in its place, like 0:-1 or "
+            "0:none"},
+    {.name = "profile",
+     .kind = CTL_QUEUE_TEXT,
+     .path = "queues/profile",
+     .doc = "profile of the bridge with the limit, like 0:lossy or 0:none"},
     {.name = NULL}};
 
 /* "64K-256K 5%", and what came of it. */

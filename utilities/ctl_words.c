@@ -328,6 +328,81 @@ take_queue_mode(int q, const char *value, struct json_object *params,
                    q, value);
 }
 
+/* -7 to 3 or none; null: neither. */
+static struct json_object *
+parse_alpha(const char *name, const char *text, struct err *err)
+{
+    int v = 0;
+
+    if (!strcmp(text, "none"))
+        return json_object_new_string(text);
+    if (text[0] == '-' && !parse_small(text + 1, name, 7, &v, NULL))
+        return json_object_new_int(-v);
+    if (!parse_small(text, name, 3, &v, NULL))
+        return json_object_new_int(v);
+    err_set(err, EINVAL, NULL, text, "-7 to 3, or none",
+            "%s: '%.60s' is no exponent; allowed: -7 to 3, or none", name,
+            text);
+    return NULL;
+}
+
+/* "300m", "1.5m": millimetres. */
+static bool
+parse_length(const char *text, int64_t *mm)
+{
+    size_t n = strlen(text);
+    char number[24];
+    int64_t ns;
+
+    if (n < 2 || n >= sizeof(number) - 1 || text[n - 1] != 'm')
+        return false;
+    /* As many thousandths as a microsecond has nanoseconds. */
+    snprintf(number, sizeof(number), "%.*sus", (int) n - 1, text);
+    if (rpc_parse_quantity(number, RPC_U_NS, &ns, NULL) || ns < 0)
+        return false;
+    *mm = ns;
+    return true;
+}
+
+static int
+take_cable(const struct ctl_key *key, const char *text,
+           struct json_object *params, struct err *err)
+{
+    int64_t mm, ns;
+
+    if (parse_length(text, &mm)) {
+        /* 1.98e8 m/s; a part of a nanosecond counts as one. */
+        ns = mm > key->max / 5 ? key->max + 1 : (mm * 1000 + 197999) / 198000;
+        if (key->word && ns <= key->max) {
+            put_value(params, key->word, json_object_new_int64(mm));
+            return 0;
+        }
+    } else if (rpc_parse_quantity(text, RPC_U_NS, &ns, NULL)) {
+        ns = -1;
+    }
+    if (ns < 0 || ns > key->max)
+        return err_set(err, EINVAL, NULL, text,
+                       "0m to 198000000m, or 0ns to "
+                       "1s",
+                       "%s: '%.60s' is no cable; allowed: a length, 0m to "
+                       "198000000m, or a delay, 0ns to 1s",
+                       key->name, text);
+    put_value(params, key->path, json_object_new_int64(ns));
+    return 0;
+}
+
+static int
+take_alpha(const struct ctl_key *key, const char *text,
+           struct json_object *params, struct err *err)
+{
+    struct json_object *v = parse_alpha(key->name, text, err);
+
+    if (!v)
+        return EINVAL;
+    put_value(params, key->path, v);
+    return 0;
+}
+
 static int
 take_map(const struct ctl_key *key, int i, const char *value,
          struct json_object *params, struct err *err)
@@ -357,6 +432,7 @@ take_one(const struct ctl_key *key, int i, const char *value,
          struct json_object *params, struct err *err)
 {
     const char *last = strrchr(key->path, '/');
+    struct json_object *alpha;
     int64_t qty;
     int error;
 
@@ -384,10 +460,28 @@ take_one(const struct ctl_key *key, int i, const char *value,
         json_object_object_add(queue_of(params, i), last + 1,
                                json_object_new_boolean(!strcmp(value, "on")));
         return 0;
+    case CTL_QUEUE_TEXT:
+        json_object_object_add(queue_of(params, i), last + 1,
+                               json_object_new_string(value));
+        return 0;
+    case CTL_QUEUE_ALPHA:
+        alpha = parse_alpha(key->name, value, err);
+        if (!alpha)
+            return EINVAL;
+        json_object_object_add(queue_of(params, i), last + 1, alpha);
+        return 0;
     case CTL_MAP:
     default:
         return take_map(key, i, value, params, err);
     }
+}
+
+static bool
+is_of_queues(const struct ctl_key *key)
+{
+    return key->kind == CTL_QUEUE_MODE || key->kind == CTL_QUEUE_QTY ||
+           key->kind == CTL_QUEUE_TEXT || key->kind == CTL_QUEUE_ALPHA ||
+           key->kind == CTL_QUEUE_SWITCH;
 }
 
 static const char *
@@ -459,8 +553,7 @@ static bool
 takes_pairs(const struct ctl_key *key)
 {
     return key->kind == CTL_MAP || key->kind == CTL_ENABLE ||
-           key->kind == CTL_QUEUE_MODE || key->kind == CTL_QUEUE_QTY ||
-           key->kind == CTL_QUEUE_SWITCH;
+           is_of_queues(key);
 }
 
 /* --- words ------------------------------------------------------------------
@@ -500,11 +593,17 @@ take_value(const struct ctl_key *key, const char *value,
     case CTL_FLAG:
         return err_set(err, EINVAL, NULL, value, NULL,
                        "%s takes no value of its own", key->name);
+    case CTL_ALPHA:
+        return take_alpha(key, text, params, err);
+    case CTL_CABLE:
+        return take_cable(key, text, params, err);
     case CTL_MAP:
     case CTL_ENABLE:
     case CTL_QUEUE_MODE:
     case CTL_QUEUE_QTY:
     case CTL_QUEUE_SWITCH:
+    case CTL_QUEUE_TEXT:
+    case CTL_QUEUE_ALPHA:
     default:
         return take_pairs(key, text, params, err);
     }

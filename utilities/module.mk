@@ -62,11 +62,13 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_config.c \
 	utilities/ctl_doctor.c \
 	utilities/ctl_events.c \
+	utilities/ctl_headroom.c \
 	utilities/ctl_help.c \
 	utilities/ctl_json.c \
 	utilities/ctl_mac.c \
 	utilities/ctl_map.c \
 	utilities/ctl_pfc.c \
+	utilities/ctl_pool.c \
 	utilities/ctl_port.c \
 	utilities/ctl_queue.c \
 	utilities/ctl_rpc.c \

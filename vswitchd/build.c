@@ -274,11 +274,23 @@ cut_headrooms(struct build *x, unsigned n)
 
         for (int g = 0; g < N_PG; g++)
             if (pp->pg[g].lossless &&
-                cp->group[g].headroom_bytes == CONF_HEADROOM_AUTO)
+                conf_group_in_force(x->conf, cp, g, NULL)->headroom_bytes ==
+                    CONF_HEADROOM_AUTO)
                 pp->pg[g].headroom_bytes =
                     conf_port_headroom(x->conf, cp, g, &live, x->stall_ns) /
                     16 * n;
     }
+}
+
+/* The memory that is left of pools with a size of their own. */
+static uint64_t
+memory_left(const struct build *x)
+{
+    uint64_t left = x->conf->memory_bytes;
+
+    for (uint32_t i = 0; i < x->conf->n_pools; i++)
+        left -= x->conf->pool[i].size_bytes;
+    return left;
 }
 
 /* Memory that nobody needs is best used as headroom: a peer reacts late as
@@ -296,7 +308,7 @@ plan_amply(struct build *x, uint64_t stall_ns)
         if (ample_ns <= stall_ns)
             break;
         if (!plan_all(x, ample_ns, NULL) &&
-            x->plan->shared_bytes >= x->conf->memory_bytes / 2) {
+            x->plan->shared_bytes >= memory_left(x) / 2) {
             x->allowed_ns = ample_ns;
             x->stall_ns = stall_ns;
             return true;
@@ -322,7 +334,7 @@ plan_to_fit(struct build *x, uint64_t stall_ns, struct err *err)
     error = plan_all(x, stall_ns, err);
 
     while ((error == ENOSPC ||
-            (!error && x->plan->shared_bytes < x->conf->memory_bytes / 4)) &&
+            (!error && x->plan->shared_bytes < memory_left(x) / 4)) &&
            stall_ns > HEADROOM_MIN_STALL_NS) {
         stall_ns = stall_ns / 8 * 7;
         if (stall_ns < HEADROOM_MIN_STALL_NS)

@@ -29,6 +29,15 @@ json_add_bool(struct json_object *o, const char *key, bool value)
     json_object_object_add(o, key, json_object_new_boolean(value));
 }
 
+void
+json_add_alpha(struct json_object *o, int8_t alpha)
+{
+    json_object_object_add(o, "alpha",
+                           alpha == BUF_ALPHA_NONE
+                               ? json_object_new_string("none")
+                               : json_object_new_int(alpha));
+}
+
 struct json_object *
 json_bits(uint8_t bits)
 {

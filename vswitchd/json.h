@@ -17,6 +17,8 @@
 void json_add_text(struct json_object *, const char *key, const char *value);
 void json_add_uint(struct json_object *, const char *key, uint64_t value);
 void json_add_bool(struct json_object *, const char *key, bool value);
+/* "alpha": a number, or "none". */
+void json_add_alpha(struct json_object *, int8_t alpha);
 
 /* RFC 3339, UTC, of a moment by clock_ns(); 0: null. */
 struct json_object *json_moment(uint64_t when_ns);

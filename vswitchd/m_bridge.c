@@ -30,6 +30,21 @@
             "forward_reserved",                                               \
             "Whether frames to 01-80-C2-00-00-00 to -0F are forwarded "       \
             "(LLDP, LACP; for labs); those to -01 never are."),               \
+        PARAM_INT("cell_bytes", 1, CONF_MAX_CELL, RPC_U_BYTES,                \
+                  "Computed headrooms are whole cells of that size, as in "   \
+                  "the switch that is emulated; 1 (default): no cells."),     \
+        PARAM_INT("headroom_pool_bytes", 0, (int64_t) CONF_MAX_MEMORY,        \
+                  RPC_U_BYTES,                                                \
+                  "Size of one pool that all groups take their headroom "     \
+                  "from; 0 (default): each has its own."),                    \
+        PARAM_INT("headroom_ratio", 0, CONF_MAX_RATIO, RPC_U_NONE,            \
+                  "The same, by over-subscription: the sum of the "           \
+                  "headrooms over this, but the largest at least; 0 "         \
+                  "(default): not."),                                         \
+        PARAM_OBJECT("pools", "Buffer pools by name: see pool.set; null "     \
+                              "removes one."),                                \
+        PARAM_OBJECT("profiles", "Buffer profiles by name: see "              \
+                                 "profile.set; null removes one."),           \
         PARAM_OBJECT("map",                                                   \
                      "Defaults of the maps of its ports: see map.set.")
 
@@ -62,6 +77,9 @@ methods_bridge_object(struct daemon *d, const struct conf_bridge *cb)
     json_add_uint(o, "max_frame_bytes", cb->max_frame_bytes);
     json_add_uint(o, "mac_ageing_s", cb->mac_ageing_s);
     json_add_bool(o, "forward_reserved", cb->forward_reserved);
+    json_add_uint(o, "cell_bytes", cb->cell_bytes);
+    json_add_uint(o, "headroom_pool_bytes", b->plan->hdrm_pool_bytes);
+    json_add_uint(o, "headroom_ratio", cb->headroom_ratio);
     json_add_uint(o, "n_ports", cb->n_ports);
     json_object_object_add(o, "ports", ports);
     json_add_uint(o, "mac_entries",
@@ -189,12 +207,13 @@ bridge_show(void *ctx, struct rpc_client *client, struct json_object *params,
     return answer(ctx, json_get_text(params, "name", ""), result, err);
 }
 
-#define RESULT_BRIDGE                                                        \
-    "A bridge: name, memory_bytes, max_frame_bytes, mac_ageing_s, "          \
-    "forward_reserved, n_ports, ports (names), mac_entries (learned now), "  \
-    "buffer (memory_bytes, shared_bytes, shared_used, shared_peak, "         \
-    "n_buffers, n_free), stall_ns (99.99 percentile of what its thread was " \
-    "late), stall_max_ns, stall_allowed_ns (what automatic headrooms allow " \
+#define RESULT_BRIDGE                                                         \
+    "A bridge: name, memory_bytes, max_frame_bytes, mac_ageing_s, "           \
+    "forward_reserved, cell_bytes, headroom_pool_bytes (in force; 0: none), " \
+    "headroom_ratio, n_ports, ports (names), mac_entries (learned now), "     \
+    "buffer (memory_bytes, shared_bytes, shared_used, shared_peak, "          \
+    "n_buffers, n_free), stall_ns (99.99 percentile of what its thread was "  \
+    "late), stall_max_ns, stall_allowed_ns (what automatic headrooms allow "  \
     "for), wakeups, events_lost."
 
 const struct rpc_method methods_bridge[] = {

@@ -31,11 +31,22 @@ buffer_set(void *ctx, struct rpc_client *client, struct json_object *params,
     return error;
 }
 
+static const char *
+pool_name(const struct conf_bridge *b, uint8_t slot)
+{
+    for (uint32_t i = 0; i < b->n_pools; i++)
+        if (b->pool[i].slot == slot)
+            return b->pool[i].name;
+    return "none";
+}
+
 static struct json_object *
 group_object(const struct port_view *v, int g)
 {
     const struct buf_group *bg = dp_port_group(v->port->state, g);
     const struct buf_group_conf *c = &v->pp->pg[g];
+    const struct conf_group *own = &v->cp->group[g];
+    const struct conf_group *conf = conf_group_in_force(v->cb, v->cp, g, NULL);
     struct json_object *o = json_object_new_object();
     struct json_object *used = json_object_new_object();
     struct dp_port_peaks peaks;
@@ -48,13 +59,18 @@ group_object(const struct port_view *v, int g)
     json_add_uint(o, "group", (uint64_t) g);
     json_object_object_add(o, "priorities", json_bits(v->pp->pg_prios[g]));
     json_add_bool(o, "lossless", c->lossless);
+    json_add_text(o, "profile", own->profile[0] ? own->profile : "none");
+    json_add_text(o, "pool", pool_name(v->cb, c->pool));
     json_add_uint(o, "reserved_bytes", c->reserved_bytes);
-    json_add_uint(o, "xoff_bytes", c->limit_bytes);
+    json_add_uint(o, "xoff_bytes", conf->xoff_bytes);
+    json_add_alpha(o, c->alpha);
+    json_add_uint(o, "limit_bytes",
+                  buf_group_limit(dp_buf_pool_at(v->bridge->dp, c->pool), bg));
     json_add_uint(o, "xon_bytes", c->xon_bytes);
-    json_add_uint(o, "xon_offset_bytes", v->cp->group[g].xon_offset_bytes);
+    json_add_uint(o, "xon_offset_bytes", conf->xon_offset_bytes);
     json_add_uint(o, "headroom_bytes", c->headroom_bytes);
     json_add_bool(o, "headroom_auto",
-                  v->cp->group[g].headroom_bytes == CONF_HEADROOM_AUTO);
+                  conf->headroom_bytes == CONF_HEADROOM_AUTO);
     json_add_uint(used, "reserved", counter_get(&bg->reserved_used));
     json_add_uint(used, "shared", counter_get(&bg->shared_used));
     json_add_uint(used, "headroom", counter_get(&bg->headroom_used));
@@ -95,6 +111,7 @@ bridge_memory(const struct bridge *b, const struct conf_bridge *cb)
     json_add_uint(o, "shared_bytes", b->plan->shared_bytes);
     json_add_uint(o, "shared_used", counter_get(&pool->shared_used));
     json_add_uint(o, "shared_peak", marks.shared_bytes[0]);
+    json_add_uint(o, "headroom_pool_bytes", b->plan->hdrm_pool_bytes);
     json_add_uint(o, "headroom_used", counter_get(&dp_buf_hdrm(b->dp)->used));
     json_add_uint(o, "headroom_peak", marks.headroom_bytes);
     json_add_uint(o, "n_buffers", pkt_pool_n_buffers(pkts));
@@ -140,16 +157,23 @@ static const struct rpc_param set_params[] = {
      .required = true,
      .max = 7,
      .doc = "The ingress priority group."},
+    {.name = "profile",
+     .type = RPC_T_STRING,
+     .max = CONF_LABEL_MAX,
+     .doc = "Profile of the bridge (see profile.set) whose thresholds hold in "
+            "place of those below; \"none\" (default): its own hold."},
     PARAM_INT("reserved_bytes", 0, (int64_t) CONF_MAX_MEMORY, RPC_U_BYTES,
               "The group's own part of the memory."),
     PARAM_INT("xoff_bytes", 0, (int64_t) CONF_MAX_MEMORY, RPC_U_BYTES,
               "Limit of its usage of the shared part.  There a lossless group "
               "pauses its peer, and a lossy one drops."),
+    PARAM_ALPHA("Dynamic limit in place of xoff_bytes: 2^alpha times what is "
+                "free of the pool."),
     PARAM_INT("xon_bytes", 0, (int64_t) CONF_MAX_MEMORY, RPC_U_BYTES,
               "At or below so much, with the headroom empty, the peer may go "
               "on; not above xoff_bytes."),
     PARAM_INT("xon_offset_bytes", 0, (int64_t) CONF_MAX_MEMORY, RPC_U_BYTES,
-              "The peer may also go on at xoff_bytes less this, if that is "
+              "The peer may also go on at the limit less this, if that is "
               "more than xon_bytes; 0: not used."),
     {.name = "headroom",
      .type = RPC_T_INT,
@@ -187,11 +211,13 @@ const struct rpc_method methods_buffer[] = {
                "are in use.",
         .params = show_params,
         .result = "bridges: array of bridge, memory_bytes, shared_bytes, "
-                  "shared_used, shared_peak, headroom_used, headroom_peak, "
-                  "n_buffers, n_free, "
-                  "n_clones_free, n_empty (allocations that found none).  "
+                  "shared_used, shared_peak, headroom_pool_bytes (0: each "
+                  "group has its own), headroom_used, headroom_peak, "
+                  "n_buffers, n_free, n_clones_free, n_empty (allocations "
+                  "that found none).  "
                   "groups: array of port, group, priorities, lossless, "
-                  "reserved_bytes, xoff_bytes, xon_bytes, xon_offset_bytes, "
+                  "profile, pool, reserved_bytes, xoff_bytes, alpha, "
+                  "limit_bytes (that holds now), xon_bytes, xon_offset_bytes, "
                   "headroom_bytes, headroom_auto, used (reserved, shared, "
                   "headroom), held_frames, peak_bytes, headroom_peak_bytes, "
                   "xoff, rx_frames, rx_bytes, drops, drop_bytes, "

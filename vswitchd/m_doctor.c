@@ -90,7 +90,8 @@ look_at_headroom(struct diagnosis *x)
     if (x->headroom_bytes >= x->need.total_bytes)
         return;
     missing = x->need.total_bytes - x->headroom_bytes;
-    if (v->cp->group[x->group].headroom_bytes != CONF_HEADROOM_AUTO) {
+    if (conf_group_in_force(v->cb, v->cp, x->group, NULL)->headroom_bytes !=
+        CONF_HEADROOM_AUTO) {
         snprintf(command, sizeof(command),
                  "sluicectl buffer set %s pg %d headroom auto", v->cp->name,
                  x->group);

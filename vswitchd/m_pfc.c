@@ -80,7 +80,8 @@ groups_of(const struct port_view *v)
         json_add_uint(o, "group", (uint64_t) g);
         json_add_uint(o, "headroom_bytes", v->pp->pg[g].headroom_bytes);
         json_add_bool(o, "headroom_auto",
-                      v->cp->group[g].headroom_bytes == CONF_HEADROOM_AUTO);
+                      conf_group_in_force(v->cb, v->cp, g, NULL)
+                              ->headroom_bytes == CONF_HEADROOM_AUTO);
         json_add_bool(o, "xoff",
                       __atomic_load_n(&dp_port_group(v->port->state, g)->xoff,
                                       __ATOMIC_RELAXED));

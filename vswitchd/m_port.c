@@ -5,8 +5,10 @@
 #include "methods.h"
 
 #include "json.h"
+#include "qos/headroom.h"
 #include "txn.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +21,15 @@ static const char *const types[] = {"afpacket", "tap", "mem", NULL};
               "shaped."),                                                    \
         PARAM_INT("cable_delay_ns", 0, CONF_MAX_CABLE_NS, RPC_U_NS,          \
                   "One-way delay of the cable; headroom follows."),          \
+        PARAM_INT("cable_m", 0, 200000, RPC_U_NONE,                          \
+                  "Its length in metres, in place of its delay: 1.98e8 "     \
+                  "m/s."),                                                   \
+        PARAM_BOOL("cable_emulated",                                         \
+                   "Whether frames that leave are delayed by the cable "     \
+                   "(default); false: there is a real one of that delay."),  \
+        PARAM_INT("cell_bytes", 0, CONF_MAX_CELL, RPC_U_BYTES,               \
+                  "Computed headrooms are whole cells of that size; 0: as "  \
+                  "the bridge says."),                                       \
         PARAM_INT("ring_bytes", 0, CONF_MAX_RING, RPC_U_BYTES,               \
                   "Size of the receive ring; 0: automatic.  A change opens " \
                   "the ring anew: frames that lie in it are lost."),         \
@@ -96,6 +107,7 @@ methods_port_object(const struct port_view *v, bool full)
     json_add_uint(o, "rate_bps", conf_port_rate(v->cp, &v->port->live));
     json_add_uint(o, "configured_rate_bps", v->cp->rate_bps);
     json_add_uint(o, "cable_delay_ns", v->cp->cable_delay_ns);
+    json_add_bool(o, "cable_emulated", v->cp->cable_emulated);
     json_object_object_add(o, "vlan",
                            json_object_get(json_get(config, "vlan")));
     json_object_object_add(o, "pfc", json_object_get(json_get(config, "pfc")));
@@ -119,6 +131,26 @@ answer(struct daemon *d, const char *name, struct json_object **result,
     return error;
 }
 
+/* What params hold beside the names in `without`, in the form of lib/conf. */
+static int
+read_members(struct json_object *params, const char *const without[],
+             struct json_object **members, struct err *err)
+{
+    int64_t cable_m = json_get_int(params, "cable_m", -1);
+
+    if (cable_m >= 0 && json_get(params, "cable_delay_ns"))
+        return err_set(err, EINVAL, "/cable_m", NULL, "one of them",
+                       "cable_m and cable_delay_ns say the same: allowed is "
+                       "one of them");
+    *members = json_without(params, without);
+    if (cable_m >= 0) {
+        json_object_object_del(*members, "cable_m");
+        json_add_uint(*members, "cable_delay_ns",
+                      headroom_cable_ns((uint64_t) cable_m * 1000));
+    }
+    return 0;
+}
+
 static int
 port_add(void *ctx, struct rpc_client *client, struct json_object *params,
          struct json_object **result, struct err *err)
@@ -140,7 +172,9 @@ port_add(void *ctx, struct rpc_client *client, struct json_object *params,
                           json_get_text(params, "type", types[0]), &cp, err);
     if (!error) {
         snprintf(path, sizeof(path), "/bridges/%s/ports/%s", cb->name, name);
-        members = json_without(params, not_members);
+        error = read_members(params, not_members, &members, err);
+    }
+    if (!error) {
         error = conf_port_edit(cp, members, path, err);
         json_object_put(members);
     }
@@ -174,10 +208,13 @@ port_set(void *ctx, struct rpc_client *client, struct json_object *params,
 {
     static const char *const not_members[] = {"name", NULL};
     const char *name = json_get_text(params, "name", "");
-    struct json_object *members = json_without(params, not_members);
-    int error = methods_edit_port(ctx, name, members, err);
+    struct json_object *members;
+    int error = read_members(params, not_members, &members, err);
 
     (void) client;
+    if (error)
+        return error;
+    error = methods_edit_port(ctx, name, members, err);
     json_object_put(members);
     return error ? error : answer(ctx, name, result, err);
 }
@@ -221,10 +258,11 @@ port_show(void *ctx, struct rpc_client *client, struct json_object *params,
     return answer(ctx, json_get_text(params, "name", ""), result, err);
 }
 
-#define RESULT_PORT                                                         \
-    "name, bridge, type, slot, state (up, down: no carrier or set down, "   \
-    "absent: there is no such interface now), mac, mtu, rate_bps (that is " \
-    "in force), configured_rate_bps, cable_delay_ns, vlan, pfc, attached "  \
+#define RESULT_PORT                                                          \
+    "name, bridge, type, slot, state (up, down: no carrier or set down, "    \
+    "absent: there is no such interface now), mac, mtu, rate_bps (that is "  \
+    "in force), configured_rate_bps, cable_delay_ns, cable_emulated, vlan, " \
+    "pfc, attached "                                                         \
     "(times that the interface was opened)"
 
 const struct rpc_method methods_port[] = {

@@ -24,6 +24,19 @@ queue_set(void *ctx, struct rpc_client *client, struct json_object *params,
     return error;
 }
 
+/* The limit that holds now; of a lossless queue the one that is configured. */
+static uint64_t
+queue_limit(const struct port_view *v, int q)
+{
+    const struct dp_plan_queue *pq = &v->pp->queue[q];
+
+    if (pq->alpha == BUF_ALPHA_NONE)
+        return pq->limit_bytes;
+    return buf_dynamic_limit(pq->alpha,
+                             buf_pool_free(
+                                 dp_buf_pool_at(v->bridge->dp, pq->pool)));
+}
+
 static struct json_object *
 queue_object(const struct port_view *v, const struct dp_port_counters *n,
              uint64_t peak_bytes, int q)
@@ -43,7 +56,9 @@ queue_object(const struct port_view *v, const struct dp_port_counters *n,
     json_add_text(o, "mode", cq->ets ? "ets" : "strict");
     json_add_uint(o, "weight", cq->weight);
     json_add_uint(o, "max_rate_bps", cq->max_rate_bps);
-    json_add_uint(o, "limit_bytes", cq->limit_bytes);
+    json_add_text(o, "profile", cq->profile[0] ? cq->profile : "none");
+    json_add_uint(o, "limit_bytes", queue_limit(v, q));
+    json_add_alpha(o, v->pp->queue[q].alpha);
     json_add_uint(o, "wred_min_bytes", cq->wred_min_bytes);
     json_add_uint(o, "wred_max_bytes", cq->wred_max_bytes);
     json_add_uint(o, "wred_percent", cq->wred_percent);
@@ -91,7 +106,10 @@ static const struct rpc_param set_params[] = {
      .required = true,
      .doc = "By number (\"0\" to \"7\"): mode (strict or ets), weight (per "
             "cent), max_rate_bps (0: not limited), limit_bytes (a lossy queue "
-            "drops above), wred_min_bytes, wred_max_bytes (0: no early "
+            "drops above), alpha (limit of 2^alpha times what is free of the "
+            "pool in its place, -7 to 3, or \"none\"), profile (whose limit "
+            "holds in place of both, or \"none\"), wred_min_bytes, "
+            "wred_max_bytes (0: no early "
             "detection), wred_percent (probability at the maximum), ecn "
             "(whether to mark what can be marked).  All in one call, since "
             "the weights of the ETS "
@@ -124,7 +142,8 @@ const struct rpc_method methods_queue[] = {
         .params = show_params,
         .result =
             "An array of objects: port, queue, priorities, mode, weight, "
-            "max_rate_bps, limit_bytes, wred_min_bytes, wred_max_bytes, "
+            "max_rate_bps, profile, limit_bytes (that holds now), alpha, "
+            "wred_min_bytes, wred_max_bytes, "
             "wred_percent, ecn, lossless, paused, frames and bytes (queued "
             "now), peak_bytes (user watermark), tx_frames, tx_bytes, drops "
             "(all), drop_bytes, drops_by_reason (of the reasons that there "

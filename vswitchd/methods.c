@@ -9,16 +9,19 @@
 
 #include <stdio.h>
 
+const char *const methods_none[] = {"none", NULL};
+
 const struct rpc_param param_eight = {.type = RPC_T_INT, .min = 0, .max = 7};
 
 void
 methods_add(struct rpc_registry *r, struct daemon *d)
 {
     static const struct rpc_method *const tables[] = {
-        methods_daemon, methods_bridge, methods_port,      methods_pfc,
-        methods_buffer, methods_queue,  methods_map,       methods_mac,
-        methods_stats,  methods_audit,  methods_doctor,    methods_config,
-        methods_events, methods_clear,  methods_watermark,
+        methods_daemon,   methods_bridge, methods_port,      methods_pfc,
+        methods_buffer,   methods_queue,  methods_map,       methods_mac,
+        methods_stats,    methods_audit,  methods_doctor,    methods_config,
+        methods_events,   methods_clear,  methods_watermark, methods_pool,
+        methods_headroom,
     };
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
@@ -97,6 +100,26 @@ methods_edit_port(struct daemon *d, const char *name, struct json_object *edit,
         snprintf(path, sizeof(path), "/bridges/%s/ports/%s", cb->name,
                  cp->name);
         error = conf_port_edit(cp, edit, path, err);
+    }
+    if (error) {
+        conf_destroy(to);
+        return error;
+    }
+    return txn_commit(d, to, err);
+}
+
+int
+methods_edit_bridge(struct daemon *d, const char *name,
+                    struct json_object *edit, struct err *err)
+{
+    struct conf *to = txn_begin(d);
+    struct conf_bridge *cb;
+    char path[48];
+    int error = conf_need_bridge(to, name, &cb, err);
+
+    if (!error) {
+        snprintf(path, sizeof(path), "/bridges/%s", cb->name);
+        error = conf_bridge_edit(cb, edit, path, err);
     }
     if (error) {
         conf_destroy(to);

@@ -13,6 +13,8 @@ extern const struct rpc_method methods_daemon[];
 extern const struct rpc_method methods_bridge[];
 extern const struct rpc_method methods_port[];
 extern const struct rpc_method methods_pfc[];
+extern const struct rpc_method methods_pool[];
+extern const struct rpc_method methods_headroom[];
 extern const struct rpc_method methods_buffer[];
 extern const struct rpc_method methods_queue[];
 extern const struct rpc_method methods_map[];
@@ -57,6 +59,20 @@ void methods_add(struct rpc_registry *, struct daemon *d);
 #define PARAM_RAW                                                             \
     PARAM_BOOL("raw", "Whether counters are those since the port was added, " \
                       "whatever was cleared: they never go back.")
+/* A name of a pool or profile. */
+#define PARAM_LABEL(name_, required_, doc_)                             \
+    {                                                                   \
+        .name = (name_), .type = RPC_T_STRING, .required = (required_), \
+        .min = 1, .max = CONF_LABEL_MAX, .doc = (doc_),                 \
+    }
+/* An exponent, or none. */
+extern const char *const methods_none[];
+#define PARAM_ALPHA(doc_)                                         \
+    {                                                             \
+        .name = "alpha", .type = RPC_T_INT, .min = BUF_ALPHA_MIN, \
+        .max = BUF_ALPHA_MAX, .choices = methods_none,            \
+        .doc = doc_ "  \"none\" (default): it is not dynamic.",   \
+    }
 
 /* 0 to 7: a priority, a group, a queue. */
 extern const struct rpc_param param_eight;
@@ -90,6 +106,9 @@ int methods_edit_port(struct daemon *, const char *name,
 /* Frames that were lost below the datapath, by reason. */
 void methods_add_kernel_drops(const struct netdev_stats *,
                               struct json_object *to);
+/* The same for a bridge without its ports. */
+int methods_edit_bridge(struct daemon *, const char *name,
+                        struct json_object *edit, struct err *);
 
 /* What port.show and bridge.show answer. */
 struct json_object *methods_port_object(const struct port_view *, bool full);

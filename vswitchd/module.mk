@@ -27,9 +27,11 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/m_daemon.c \
 	vswitchd/m_doctor.c \
 	vswitchd/m_events.c \
+	vswitchd/m_headroom.c \
 	vswitchd/m_mac.c \
 	vswitchd/m_map.c \
 	vswitchd/m_pfc.c \
+	vswitchd/m_pool.c \
 	vswitchd/m_port.c \
 	vswitchd/m_queue.c \
 	vswitchd/m_stats.c \

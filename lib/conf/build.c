@@ -59,6 +59,12 @@ conf_map_effective(const struct conf_bridge *b, const struct conf_port *p,
         map->prio_tags = own->prio_tags;
 }
 
+uint32_t
+conf_port_cell(const struct conf_bridge *b, const struct conf_port *p)
+{
+    return p->cell_bytes ? p->cell_bytes : b->cell_bytes;
+}
+
 uint64_t
 conf_port_rate(const struct conf_port *p, const struct conf_live *live)
 {
@@ -89,7 +95,7 @@ conf_port_headroom_terms(const struct conf_bridge *b,
         .cable_delay_ns = p->cable_delay_ns,
         .mtu_rx_bytes = b->max_frame_bytes,
         .mtu_tx_bytes = port_max_frame(b, live),
-        .cell_bytes = 1,
+        .cell_bytes = conf_port_cell(b, p),
         .stall_ns = stall_ns,
     };
 
@@ -103,9 +109,10 @@ conf_port_headroom(const struct conf_bridge *b, const struct conf_port *p,
                    int pg, const struct conf_live *live, uint64_t stall_ns)
 {
     struct headroom h;
+    const struct conf_group *g = conf_group_in_force(b, p, pg, NULL);
 
-    if (p->group[pg].headroom_bytes != CONF_HEADROOM_AUTO)
-        return p->group[pg].headroom_bytes;
+    if (g->headroom_bytes != CONF_HEADROOM_AUTO)
+        return g->headroom_bytes;
     conf_port_headroom_terms(b, p, live, stall_ns, &h);
     return h.total_bytes;
 }
@@ -215,11 +222,12 @@ conf_check_memory(const struct conf_bridge *b, const struct conf_need *need,
                   struct err *err)
 {
     uint64_t frames = (uint64_t) need->n_groups * b->max_frame_bytes;
-    uint64_t bytes = need->reserved_bytes + need->headroom_bytes + frames;
+    uint64_t bytes = need->reserved_bytes + need->headroom_bytes +
+                     need->pools_bytes + frames;
     uint64_t buffers =
         RX_BUFFERS + need->n_groups + buffers_of(b, need->headroom_bytes);
     uint64_t per_buffer = b->memory_bytes / n_buffers(b) + 1;
-    char value[24], allowed[64];
+    char value[24], allowed[64], pools[48] = "";
     struct place at;
 
     if (bytes <= b->memory_bytes && buffers <= n_buffers(b))
@@ -231,13 +239,16 @@ conf_check_memory(const struct conf_bridge *b, const struct conf_need *need,
     snprintf(value, sizeof(value), "%" PRIu64, b->memory_bytes);
     snprintf(allowed, sizeof(allowed), "%" PRIu64 " to %" PRIu64, bytes,
              CONF_MAX_MEMORY);
+    if (need->pools_bytes)
+        snprintf(pools, sizeof(pools), ", %" PRIu64 " of pools",
+                 need->pools_bytes);
     if (bytes > CONF_MAX_MEMORY)
         snprintf(allowed, sizeof(allowed), "less reserved and headroom");
     return err_set(err, ENOSPC, at.path, value, allowed,
                    "%s: memory_bytes %" PRIu64 " does not hold %" PRIu64
-                   " reserved, %" PRIu64 " of headroom and one frame for each "
-                   "of %u groups, %" PRIu64 " bytes in all: allowed %s",
-                   at.subject, b->memory_bytes, need->reserved_bytes,
+                   " reserved%s, %" PRIu64 " of headroom and one frame for "
+                   "each of %u groups, %" PRIu64 " bytes in all: allowed %s",
+                   at.subject, b->memory_bytes, need->reserved_bytes, pools,
                    need->headroom_bytes, need->n_groups, bytes, allowed);
 }
 
@@ -267,15 +278,19 @@ build_groups(const struct conf_bridge *b, const struct conf_port *p,
     int i;
 
     for (i = 0; i < N_PG; i++) {
-        const struct conf_group *g = &p->group[i];
+        uint8_t pool;
+        const struct conf_group *g = conf_group_in_force(b, p, i, &pool);
+        bool dynamic = g->alpha != BUF_ALPHA_NONE;
 
         out->pg[i] = (struct buf_group_conf){
             .reserved_bytes = g->reserved_bytes,
             .limit_bytes = g->xoff_bytes,
-            .alpha = BUF_ALPHA_NONE,
+            .alpha = g->alpha,
             .xon_bytes = g->xon_bytes,
-            .xon_offset_bytes =
-                g->xon_offset_bytes ? g->xon_offset_bytes : g->xoff_bytes,
+            .xon_offset_bytes = g->xon_offset_bytes || dynamic
+                                    ? g->xon_offset_bytes
+                                    : g->xoff_bytes,
+            .pool = pool,
         };
         if (!(lossless & (1u << i)))
             continue;
@@ -297,14 +312,13 @@ build_queues(const struct conf_bridge *b, const struct conf_port *p,
 
         out->queue[q] = (struct dp_plan_queue){
             .max_rate_bps = queue->max_rate_bps,
-            .limit_bytes = queue->limit_bytes,
-            .alpha = BUF_ALPHA_NONE,
             .lossless = lossless & (1u << q),
             .wred = {.min_bytes = queue->wred_min_bytes,
                      .max_bytes = queue->wred_max_bytes,
                      .percent = queue->wred_percent,
                      .ecn = queue->ecn},
         };
+        conf_queue_in_force(b, p, q, &out->queue[q]);
         out->sched.weight[q] = queue->weight;
         if (!queue->ets)
             out->sched.strict = (uint8_t) (out->sched.strict | 1u << q);
@@ -432,15 +446,20 @@ conf_build_bridge(const struct conf_bridge *b, struct dp_plan *plan,
 
         for (pg = 0; p && pg < N_PG; pg++) {
             need.reserved_bytes += p->pg[pg].reserved_bytes;
-            need.headroom_bytes += p->pg[pg].headroom_bytes;
+            conf_need_headroom(&need, p->pg[pg].headroom_bytes);
             need.n_groups += p->pg_prios[pg] != 0;
         }
     }
+    for (i = 0; i < b->n_pools; i++) {
+        plan->pool_bytes[b->pool[i].slot] = b->pool[i].size_bytes;
+        need.pools_bytes += b->pool[i].size_bytes;
+    }
+    plan->hdrm_pool_bytes = conf_share_headroom(b, &need);
     rc = conf_check_memory(b, &need, err);
     if (rc)
         return rc;
-    plan->shared_bytes =
-        b->memory_bytes - need.reserved_bytes - need.headroom_bytes;
+    plan->shared_bytes = b->memory_bytes - need.reserved_bytes -
+                         need.headroom_bytes - need.pools_bytes;
     plan->low_buffers = low_buffers(b, need.headroom_bytes);
     plan->mac_ageing_ns = b->mac_ageing_s * UINT64_C(1000000000);
     plan->forward_reserved = b->forward_reserved;

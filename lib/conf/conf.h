@@ -10,10 +10,16 @@
  *
  * {"bridges": {"br0": {
  *    "memory_bytes": 67108864, "max_frame_bytes": 1522, "mac_ageing_s": 300,
- *    "forward_reserved": false,
+ *    "forward_reserved": false, "cell_bytes": 1,
+ *    "headroom_pool_bytes": 0, "headroom_ratio": 0,
+ *    "pools": {"roce": {"size_bytes": 4194304, "mode": "dynamic"}},
+ *    "profiles": {"lossless": {"pool": "roce", "reserved_bytes": 0,
+ *        "xoff_bytes": 131072, "alpha": 0, "xon_bytes": 65536,
+ *        "xon_offset_bytes": 0, "headroom": "auto"}},
  *    "ports": {"eth1": {
  *       "type": "afpacket", "mac": "02:00:00:00:00:01",      (mac: tap only)
- *       "rate_bps": 200000000, "cable_delay_ns": 0, "ring_bytes": 0,
+ *       "rate_bps": 200000000, "cable_delay_ns": 0,
+ *       "cable_emulated": true, "cell_bytes": 0, "ring_bytes": 0,
  *       "vlan": {"mode": "trunk", "tag": 0, "trunks": [10, 20]},
  *       "pfc": {"priorities": [3], "asymmetric": false, "quanta": 65535},
  *       "pause": {"rx": false, "tx": false},
@@ -26,11 +32,13 @@
  *               "priority_to_pcp": [-1,...,-1],  (-1: leaves as it came)
  *               "priority_to_dscp": [-1,...,-1],
  *               "priority_tags": "keep"},
- *       "groups": {"3": {"reserved_bytes": 0, "xoff_bytes": 65536,
+ *       "groups": {"3": {"profile": "none", "reserved_bytes": 0,
+ *                        "xoff_bytes": 65536, "alpha": "none",
  *                        "xon_bytes": 32768, "xon_offset_bytes": 0,
  *                        "headroom": "auto"}},             (or a number)
  *       "queues": {"0": {"mode": "ets", "weight": 30, "max_rate_bps": 0,
- *                        "limit_bytes": 131072, "wred_min_bytes": 0,
+ *                        "profile": "none", "limit_bytes": 131072,
+ *                        "alpha": "none", "wred_min_bytes": 0,
  *                        "wred_max_bytes": 0, "wred_percent": 100,
  *                        "ecn": false}}}}}}}
  *
@@ -39,6 +47,10 @@
  * A "tag" without a "mode" makes an access port, as in Open vSwitch.  An
  * export has all members, but of groups and queues only those that differ from
  * the default, and of a port's map what it gives itself.
+ *
+ * A group or queue with a profile has the profile's thresholds, and none of
+ * its own: naming one puts them away.  A pool or profile that is null is
+ * removed.
  */
 #ifndef CONF_CONF_H
 #define CONF_CONF_H
@@ -55,6 +67,9 @@
 #define CONF_NAME_MAX      15
 #define CONF_MAX_BRIDGES   64
 #define CONF_HEADROOM_AUTO UINT64_MAX
+#define CONF_LABEL_MAX     31 /* of the name of a pool or profile */
+#define CONF_MAX_POOLS     (DP_MAX_POOLS - 1)
+#define CONF_MAX_PROFILES  64
 
 /* Ranges; the others are in the tables of field.c. */
 #define CONF_MIN_MEMORY   UINT64_C(1048576)
@@ -67,6 +82,10 @@
 #define CONF_MIN_RING     65536u
 #define CONF_MAX_RING     268435456u
 #define CONF_MAX_VID      4094
+#define CONF_MAX_CELL     4096u
+#define CONF_MAX_RATIO    100u
+/* What is under way on a cable that is emulated: rate x delay. */
+#define CONF_MAX_WIRE UINT64_C(67108864)
 
 #define CONF_DEFAULT_FRAME  1522u /* MTU 1500, the header and two tags */
 #define CONF_DEFAULT_MEMORY UINT64_C(67108864)
@@ -101,12 +120,33 @@ struct conf_map {
     enum dp_prio_tags prio_tags;   /* egress: tags without a VLAN */
 };
 
+/* A part of the bridge's memory that groups share; what no pool takes is the
+ * default one. */
+struct conf_pool {
+    char name[CONF_LABEL_MAX + 1]; /* first member */
+    uint64_t size_bytes;           /* of the memory */
+    bool dynamic;                  /* its profiles have an alpha, else none */
+    uint8_t slot;                  /* in the datapath, 1 to 7; no
+                                      configuration */
+};
+
 struct conf_group {
-    uint64_t reserved_bytes;   /* the group's own part of the memory */
-    uint64_t xoff_bytes;       /* limit of its shared usage */
-    uint64_t xon_bytes;        /* <= xoff_bytes */
-    uint64_t xon_offset_bytes; /* <= xoff_bytes; 0: not used */
+    char profile[CONF_LABEL_MAX + 1]; /* that holds in place of all below;
+                                         empty: none */
+    uint64_t reserved_bytes;          /* the group's own part of the memory */
+    uint64_t xoff_bytes;              /* static limit of its shared usage */
+    int8_t alpha;              /* dynamic one, -7 to 3; BUF_ALPHA_NONE */
+    uint64_t xon_bytes;        /* <= xoff_bytes, unless alpha is given */
+    uint64_t xon_offset_bytes; /* the same; 0: not used */
     uint64_t headroom_bytes;   /* CONF_HEADROOM_AUTO: computed */
+};
+
+/* Thresholds under a name, for groups and queues of the bridge's ports.  A
+ * queue takes its limit of it: alpha, or else xoff_bytes. */
+struct conf_profile {
+    char name[CONF_LABEL_MAX + 1]; /* first member */
+    char pool[CONF_LABEL_MAX + 1]; /* that is shared; empty: the default */
+    struct conf_group t;           /* the thresholds; its profile is empty */
 };
 
 struct conf_queue {
@@ -118,6 +158,8 @@ struct conf_queue {
     uint64_t wred_max_bytes; /* 0: no WRED */
     uint8_t wred_percent;    /* probability at the maximum, 0..100 */
     bool ecn;                /* mark ECT; only with WRED */
+    char profile[CONF_LABEL_MAX + 1]; /* has the limit; empty: none */
+    int8_t alpha; /* dynamic limit in its place; BUF_ALPHA_NONE */
 };
 
 struct conf_port {
@@ -129,6 +171,9 @@ struct conf_port {
     uint8_t mac[6];                 /* the address that a tap gets */
     uint64_t rate_bps;              /* 0: the interface's own, not shaped */
     uint64_t cable_delay_ns;        /* one way; headroom follows */
+    bool cable_emulated;            /* frames that leave are delayed by it */
+    uint32_t cell_bytes;            /* of the switch that is emulated; 0: as
+                                       the bridge says */
     uint32_t ring_bytes;            /* 0: automatic */
     enum dp_vlan_mode vlan_mode;    /* as in Open vSwitch */
     uint16_t tag;                   /* 0..4094; access and native modes */
@@ -153,9 +198,16 @@ struct conf_bridge {
     bool forward_reserved;    /* lab option */
     bool drop_unknown;        /* lossless unknown unicast: not flooded */
     enum conf_override watchdog_override; /* of all its ports */
-    struct conf_map map;                  /* defaults of its ports */
-    struct conf_port **ports;             /* by name, ascending */
-    uint32_t n_ports;                     /* <= DP_MAX_PORTS */
+    uint32_t cell_bytes;          /* headrooms are whole cells; 1: no cells */
+    uint64_t headroom_pool_bytes; /* headroom that all groups share; 0: not */
+    uint32_t headroom_ratio;      /* the same as their sum over this; 0: not */
+    struct conf_pool pool[CONF_MAX_POOLS];          /* by name, ascending */
+    uint32_t n_pools;                               /* how many */
+    struct conf_profile profile[CONF_MAX_PROFILES]; /* by name, ascending */
+    uint32_t n_profiles;                            /* how many */
+    struct conf_map map;                            /* defaults of its ports */
+    struct conf_port **ports;                       /* by name, ascending */
+    uint32_t n_ports;                               /* <= DP_MAX_PORTS */
 };
 
 struct conf {
@@ -196,6 +248,28 @@ int conf_need_bridge(const struct conf *, const char *name,
 int conf_need_port(const struct conf *, const char *name,
                    struct conf_bridge **, struct conf_port **, struct err *);
 
+/* A pool or profile by name; null: there is none. */
+struct conf_pool *conf_find_pool(const struct conf_bridge *, const char *name);
+struct conf_profile *conf_find_profile(const struct conf_bridge *,
+                                       const char *name);
+/* Add with defaults; errors name what is allowed. */
+int conf_add_pool(struct conf_bridge *, const char *name, struct conf_pool **,
+                  struct err *);
+int conf_add_profile(struct conf_bridge *, const char *name,
+                     struct conf_profile **, struct err *);
+/* Removes one.  ENOENT; EBUSY, naming a user, when it is in use. */
+int conf_del_pool(struct conf_bridge *, const char *name, struct err *);
+int conf_del_profile(struct conf_bridge *, const char *name, struct err *);
+/* The thresholds that hold for a group: its own, or its profile's.  *pool is
+ * the slot of the pool that it shares; may be null. */
+const struct conf_group *conf_group_in_force(const struct conf_bridge *,
+                                             const struct conf_port *, int pg,
+                                             uint8_t *pool);
+
+/* The same for the limit of a queue: limit_bytes, alpha and pool. */
+void conf_queue_in_force(const struct conf_bridge *, const struct conf_port *,
+                         int q, struct dp_plan_queue *);
+
 /* Checks the whole: ranges, xon <= xoff, ETS sums, PFC with PAUSE, memory >=
  * reserves + headrooms + a frame per lossy group, names, duplicates.  The
  * first thing wrong is named with its JSON path and numbers. */
@@ -221,70 +295,6 @@ int conf_bridge_edit(struct conf_bridge *, struct json_object *,
  * "old", "new"}, leaf by leaf; empty when equal. */
 struct json_object *conf_diff(const struct conf *from, const struct conf *to);
 
-/* The words of the JSON form; find returns false for another word. */
-const char *conf_trust_name(enum dp_trust);
-const char *conf_vlan_mode_name(enum dp_vlan_mode);
-const char *conf_prio_tags_name(enum dp_prio_tags);
-bool conf_trust_find(const char *word, enum dp_trust *);
-bool conf_prio_tags_find(const char *word, enum dp_prio_tags *);
-bool conf_vlan_mode_find(const char *word, enum dp_vlan_mode *);
-
-/* --- what a datapath needs of it ------------------------------------- */
-
-/* What only the running daemon knows of a port. */
-struct conf_live {
-    uint64_t speed_bps; /* the interface's own speed; 0: unknown */
-    uint32_t mtu;       /* its MTU; 0: unknown */
-    uint8_t mac[6];     /* its address */
-};
-
-/* The map that holds for a port: its own members over the bridge's. */
-void conf_map_effective(const struct conf_bridge *, const struct conf_port *,
-                        struct conf_map *);
-
-/* The rate that quanta and headroom go by: configured, else the interface's
- * own, else 10 Gb/s. */
-uint64_t conf_port_rate(const struct conf_port *, const struct conf_live *);
-
-/* Headroom of a lossless group on that port: configured, or by the rule of
- * pfc-semantics section 6 with the stall measured. */
-uint64_t conf_port_headroom(const struct conf_bridge *,
-                            const struct conf_port *, int pg,
-                            const struct conf_live *, uint64_t stall_ns);
-
-/* Every term of that rule, for `doctor`; what is configured has no say. */
-struct headroom;
-void conf_port_headroom_terms(const struct conf_bridge *,
-                              const struct conf_port *,
-                              const struct conf_live *, uint64_t stall_ns,
-                              struct headroom *);
-
-/* Bit g: group g of the port is lossless: a PFC-enabled priority of the port
- * maps to it (lossy ones may share it), or pause_tx is on.
- * Bit q: queue q of the port is lossless: some priority that is PFC-enabled on
- * ANY port of the bridge (all of them where one has pause_tx) maps to it.  A
- * frame that came in under the promise keeps it on a port without PFC; a lossy
- * frame in such a queue is bounded by its own ingress group. */
-uint8_t conf_lossless_groups(const struct conf_bridge *,
-                             const struct conf_port *);
-uint8_t conf_lossless_queues(const struct conf_bridge *,
-                             const struct conf_port *);
-
-/* Sizes of the datapath of a bridge.  The buffers, each counted with its
- * descriptor, fill memory_bytes; clones and tables are a few MiB beside.  The
- * caller gives the seed. */
-void conf_build_dp(const struct conf_bridge *, struct dp_conf *);
-
-/* Builds the plan of one port: everything but netdev, state and is_new, which
- * are the caller's and left as they are.  live may be null. */
-void conf_build_port(const struct conf_bridge *, const struct conf_port *,
-                     const struct conf_live *, uint64_t stall_ns,
-                     struct dp_plan_port *);
-
-/* Fills shared_bytes, low_buffers, ageing and the like of a plan whose ports
- * are in; generation, n_slots and ports are the caller's.  Refuses with ENOSPC
- * and the numbers when computed headrooms do not fit the memory. */
-int conf_build_bridge(const struct conf_bridge *, struct dp_plan *,
-                      struct err *);
+#include "conf/build.h"
 
 #endif

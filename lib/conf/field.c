@@ -116,19 +116,51 @@ static const struct field guard_fields[] = {
           "alert: only report; release: let the peer go")},
 };
 
+/* Members of a group, and of a profile, which has one inside. */
+#define THRESHOLDS(st, m)                                                     \
+    {UINT(st, m reserved_bytes, "reserved_bytes", 0, CONF_MAX_MEMORY, 0,      \
+          "the group's own part of the bridge's memory"),                     \
+     .profiled = true},                                                       \
+        {UINT(st, m xoff_bytes, "xoff_bytes", 0, CONF_MAX_MEMORY,             \
+              CONF_DEFAULT_XOFF,                                              \
+              "limit of its shared usage: XOFF when lossless, drop when "     \
+              "not"),                                                         \
+         .profiled = true},                                                   \
+        {OTHER(st, m alpha, "alpha", FIELD_ALPHA,                             \
+               "limit in its place: 2^alpha x what is free of the pool"),     \
+         .size = 1, .def = (uint8_t) BUF_ALPHA_NONE, .profiled = true},       \
+        {UINT(st, m xon_bytes, "xon_bytes", 0, CONF_MAX_MEMORY,               \
+              CONF_DEFAULT_XON, "XON at or below; at most xoff_bytes"),       \
+         .profiled = true},                                                   \
+        {UINT(st, m xon_offset_bytes, "xon_offset_bytes", 0, CONF_MAX_MEMORY, \
+              0, "XON also at or below the limit minus this; 0: not used"),   \
+         .profiled = true},                                                   \
+    {                                                                         \
+        OTHER(st, m headroom_bytes, "headroom", FIELD_AUTO,                   \
+              "bytes that may arrive after XOFF; auto: computed"),            \
+            .size = 8, .max = CONF_MAX_MEMORY, .def = CONF_HEADROOM_AUTO,     \
+            .profiled = true                                                  \
+    }
+
+static const char *const pool_modes[] = {"static", "dynamic", NULL};
+
+static const struct field pool_fields[] = {
+    {UINT(conf_pool, size_bytes, "size_bytes", CONF_MIN_FRAME, CONF_MAX_MEMORY,
+          CONF_MIN_MEMORY, "its part of the bridge's memory")},
+    {ENUM(conf_pool, dynamic, "mode", pool_modes,
+          "static: its profiles have xoff_bytes; dynamic: alpha")},
+};
+
+static const struct field profile_fields[] = {
+    {OTHER(conf_profile, pool, "pool", FIELD_LABEL,
+           "pool that is shared; none: what the others leave")},
+    THRESHOLDS(conf_profile, t.),
+};
+
 static const struct field group_fields[] = {
-    {UINT(conf_group, reserved_bytes, "reserved_bytes", 0, CONF_MAX_MEMORY, 0,
-          "the group's own part of the bridge's memory")},
-    {UINT(conf_group, xoff_bytes, "xoff_bytes", 0, CONF_MAX_MEMORY,
-          CONF_DEFAULT_XOFF,
-          "limit of its shared usage: XOFF when lossless, drop when not")},
-    {UINT(conf_group, xon_bytes, "xon_bytes", 0, CONF_MAX_MEMORY,
-          CONF_DEFAULT_XON, "XON at or below; at most xoff_bytes")},
-    {UINT(conf_group, xon_offset_bytes, "xon_offset_bytes", 0, CONF_MAX_MEMORY,
-          0, "XON also at or below xoff_bytes minus this; 0: not used")},
-    {OTHER(conf_group, headroom_bytes, "headroom", FIELD_AUTO,
-           "bytes that may arrive after XOFF; auto: computed"),
-     .size = 8, .max = CONF_MAX_MEMORY, .def = CONF_HEADROOM_AUTO},
+    {OTHER(conf_group, profile, "profile", FIELD_LABEL,
+           "profile that holds in place of thresholds of its own")},
+    THRESHOLDS(conf_group, ),
 };
 
 static const struct field queue_fields[] = {
@@ -140,9 +172,15 @@ static const struct field queue_fields[] = {
     {UINT(conf_queue, max_rate_bps, "max_rate_bps", CONF_MIN_RATE,
           CONF_MAX_RATE, 0, "upper limit in bit/s; 0: none"),
      .zero_ok = true},
+    {OTHER(conf_queue, profile, "profile", FIELD_LABEL,
+           "profile whose limit holds in place of one of its own")},
     {UINT(conf_queue, limit_bytes, "limit_bytes", CONF_MIN_FRAME,
           CONF_MAX_MEMORY, CONF_DEFAULT_QLIMIT,
-          "lossy queue: tail drop above; at least one frame")},
+          "lossy queue: tail drop above; at least one frame"),
+     .profiled = true},
+    {OTHER(conf_queue, alpha, "alpha", FIELD_ALPHA,
+           "limit in its place: 2^alpha x what is free of the pool"),
+     .size = 1, .def = (uint8_t) BUF_ALPHA_NONE, .profiled = true},
     {UINT(conf_queue, wred_min_bytes, "wred_min_bytes", 0, CONF_MAX_MEMORY, 0,
           "WRED: nothing happens at or below")},
     {UINT(conf_queue, wred_max_bytes, "wred_max_bytes", 0, CONF_MAX_MEMORY, 0,
@@ -165,29 +203,39 @@ static const struct field port_fields[] = {
      .zero_ok = true},
     {UINT(conf_port, cable_delay_ns, "cable_delay_ns", 0, CONF_MAX_CABLE_NS, 0,
           "one-way delay of the cable; headroom follows")},
+    {BOOL(conf_port, cable_emulated, "cable_emulated",
+          "frames that leave are delayed by it; false: the cable is real"),
+     .def = 1},
+    {UINT(conf_port, cell_bytes, "cell_bytes", 1, CONF_MAX_CELL, 0,
+          "computed headrooms are whole cells; 0: as the bridge says"),
+     .zero_ok = true},
     {UINT(conf_port, ring_bytes, "ring_bytes", CONF_MIN_RING, CONF_MAX_RING, 0,
           "size of the receive ring; 0: automatic"),
      .zero_ok = true},
 };
 
 static const struct section port_sections[] = {
-    {"vlan", NULL, vlan_fields, N_OF(vlan_fields), 0, 0, "VLANs of the port"},
+    {"vlan", NULL, vlan_fields, N_OF(vlan_fields), 0, 0, "VLANs of the port",
+     0, 0},
     {"pfc", NULL, pfc_fields, N_OF(pfc_fields), 0, 0,
-     "priority-based flow control"},
-    {"pause", NULL, pause_fields, N_OF(pause_fields), 0, 0, "802.3x PAUSE"},
+     "priority-based flow control", 0, 0},
+    {"pause", NULL, pause_fields, N_OF(pause_fields), 0, 0, "802.3x PAUSE", 0,
+     0},
     {"watchdog", NULL, watchdog_fields, N_OF(watchdog_fields),
-     offsetof(struct conf_port, watchdog), 0, "storms of PFC from the peer"},
+     offsetof(struct conf_port, watchdog), 0, "storms of PFC from the peer", 0,
+     0},
     {"guard", NULL, guard_fields, N_OF(guard_fields),
-     offsetof(struct conf_port, guard), 0, "endless pausing of the peer"},
+     offsetof(struct conf_port, guard), 0, "endless pausing of the peer", 0,
+     0},
     {"map", NULL, map_fields, N_OF(map_fields),
      offsetof(struct conf_port, map), 0,
-     "what is not given here is the bridge's"},
+     "what is not given here is the bridge's", 0, 0},
     {"groups", "group", group_fields, N_OF(group_fields),
      offsetof(struct conf_port, group), sizeof(struct conf_group),
-     "ingress priority groups by number"},
+     "ingress priority groups by number", 0, 0},
     {"queues", "queue", queue_fields, N_OF(queue_fields),
      offsetof(struct conf_port, queue), sizeof(struct conf_queue),
-     "egress queues by number"},
+     "egress queues by number", 0, 0},
 };
 
 static const struct field bridge_fields[] = {
@@ -206,11 +254,26 @@ static const struct field bridge_fields[] = {
           "flooding them")},
     {ENUM(conf_bridge, watchdog_override, "watchdog_override", overrides,
           "what is done in every storm, whatever the ports say")},
+    {UINT(conf_bridge, cell_bytes, "cell_bytes", 1, CONF_MAX_CELL, 1,
+          "computed headrooms are whole cells; 1: there are none")},
+    {UINT(conf_bridge, headroom_pool_bytes, "headroom_pool_bytes", 0,
+          CONF_MAX_MEMORY, 0,
+          "headroom that all groups share; 0: each has its own")},
+    {UINT(conf_bridge, headroom_ratio, "headroom_ratio", 0, CONF_MAX_RATIO, 0,
+          "size of that pool as the sum of the headrooms over this; 0: not")},
 };
 
 static const struct section bridge_sections[] = {
     {"map", NULL, map_fields, N_OF(map_fields),
-     offsetof(struct conf_bridge, map), 0, "defaults of the ports"},
+     offsetof(struct conf_bridge, map), 0, "defaults of the ports", 0, 0},
+    {"pools", "pool", pool_fields, N_OF(pool_fields),
+     offsetof(struct conf_bridge, pool), sizeof(struct conf_pool),
+     "parts of the memory that groups share, by name", CONF_MAX_POOLS,
+     offsetof(struct conf_bridge, n_pools)},
+    {"profiles", "profile", profile_fields, N_OF(profile_fields),
+     offsetof(struct conf_bridge, profile), sizeof(struct conf_profile),
+     "thresholds for groups and queues, by name", CONF_MAX_PROFILES,
+     offsetof(struct conf_bridge, n_profiles)},
 };
 
 const struct object conf_port_object = {port_fields, N_OF(port_fields),
@@ -403,6 +466,9 @@ field_reset(const struct field *f, void *base)
         break;
     case FIELD_TYPE:
         break; /* a port has no other type to go back to */
+    case FIELD_LABEL:
+        memset(p, 0, CONF_LABEL_MAX + 1);
+        break;
     default:
         field_set(f, base, f->def);
         break;
@@ -443,6 +509,9 @@ field_equal(const struct field *f, const void *a, const void *b)
                (!pa->have_mac || !memcmp(pa->mac, pb->mac, 6));
     case FIELD_TYPE:
         return pa->cls == pb->cls;
+    case FIELD_LABEL:
+        return !strcmp((const char *) a + f->offset,
+                       (const char *) b + f->offset);
     default:
         return field_get(f, a) == field_get(f, b);
     }
@@ -499,6 +568,14 @@ field_allowed(const struct field *f, char *text, size_t size)
     case FIELD_TYPE:
         snprintf(text, size, "afpacket, tap, mem");
         break;
+    case FIELD_ALPHA:
+        snprintf(text, size, "\"none\", or %d to %d", BUF_ALPHA_MIN,
+                 BUF_ALPHA_MAX);
+        break;
+    case FIELD_LABEL:
+        snprintf(text, size, "\"none\", or the name of a %s of the bridge",
+                 f->name);
+        break;
     }
 }
 
@@ -514,10 +591,72 @@ section_elem_const(const struct section *s, const void *base, int i)
     return (const char *) base + s->offset + s->stride * (size_t) i;
 }
 
-static int
-n_elems(const struct section *s)
+static void
+section_set_n(const struct section *s, void *base, uint32_t n)
 {
-    return s->stride ? 8 : 1;
+    memcpy((char *) base + s->n_offset, &n, sizeof(n));
+}
+
+int
+section_n(const struct section *s, const void *base)
+{
+    uint32_t n;
+
+    if (!s->max_named)
+        return s->stride ? 8 : 1;
+    memcpy(&n, (const char *) base + s->n_offset, sizeof(n));
+    return (int) n;
+}
+
+int
+section_find(const struct section *s, const void *base, const char *name)
+{
+    int i;
+
+    for (i = 0; i < section_n(s, base); i++)
+        if (!strcmp(section_elem_const(s, base, i), name))
+            return i;
+    return -1;
+}
+
+int
+section_add(const struct section *s, void *base, const char *name)
+{
+    int n = section_n(s, base), i = 0;
+    char *elem;
+    size_t f;
+
+    assert((uint32_t) n < s->max_named && strlen(name) <= CONF_LABEL_MAX);
+    while (i < n && strcmp(section_elem(s, base, i), name) < 0)
+        i++;
+    elem = section_elem(s, base, i);
+    memmove(elem + s->stride, elem, s->stride * (size_t) (n - i));
+    memset(elem, 0, s->stride);
+    strcpy(elem, name);
+    section_set_n(s, base, (uint32_t) n + 1);
+    for (f = 0; f < s->n_fields; f++)
+        field_reset(&s->fields[f], elem);
+    return i;
+}
+
+void
+section_del(const struct section *s, void *base, int i)
+{
+    char *elem = section_elem(s, base, i);
+    int n = section_n(s, base);
+
+    memmove(elem, elem + s->stride, s->stride * (size_t) (n - i - 1));
+    section_set_n(s, base, (uint32_t) n - 1);
+}
+
+const struct section *
+object_section(const struct object *o, const char *name)
+{
+    const struct section *s = o->sections;
+
+    while (strcmp(s->name, name))
+        s++;
+    return s;
 }
 
 void
@@ -526,9 +665,19 @@ section_reset(const struct section *s, void *base)
     size_t f;
     int i;
 
-    for (i = 0; i < n_elems(s); i++)
+    if (s->max_named)
+        section_set_n(s, base, 0);
+    for (i = 0; i < section_n(s, base); i++)
         for (f = 0; f < s->n_fields; f++)
             field_reset(&s->fields[f], section_elem(s, base, i));
+}
+
+bool
+field_is_default(const struct field *f, const void *base)
+{
+    if (f->kind == FIELD_LABEL)
+        return !((const char *) base)[f->offset];
+    return field_get(f, base) == f->def;
 }
 
 bool
@@ -537,7 +686,7 @@ section_is_default(const struct section *s, const void *elem)
     size_t f;
 
     for (f = 0; f < s->n_fields; f++)
-        if (field_get(&s->fields[f], elem) != s->fields[f].def)
+        if (!field_is_default(&s->fields[f], elem))
             return false;
     return true;
 }
@@ -556,14 +705,21 @@ object_reset(const struct object *o, void *base)
 static bool
 section_equal(const struct section *s, const void *a, const void *b)
 {
+    int i, n = section_n(s, a);
     size_t f;
-    int i;
 
-    for (i = 0; i < n_elems(s); i++)
+    if (n != section_n(s, b))
+        return false;
+    for (i = 0; i < n; i++) {
+        const char *ea = section_elem_const(s, a, i);
+        const char *eb = section_elem_const(s, b, i);
+
+        if (s->max_named && strcmp(ea, eb))
+            return false;
         for (f = 0; f < s->n_fields; f++)
-            if (!field_equal(&s->fields[f], section_elem_const(s, a, i),
-                             section_elem_const(s, b, i)))
+            if (!field_equal(&s->fields[f], ea, eb))
                 return false;
+    }
     return true;
 }
 

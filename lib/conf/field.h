@@ -26,6 +26,8 @@ enum field_kind {
     FIELD_VIDS,    /* struct conf_port's trunks */
     FIELD_MAC,     /* struct conf_port's mac */
     FIELD_TYPE,    /* struct conf_port's cls */
+    FIELD_ALPHA,   /* exponent in an int8_t, or "none" for BUF_ALPHA_NONE */
+    FIELD_LABEL,   /* name of a pool or profile; "none" for the empty one */
 };
 
 struct field {
@@ -35,6 +37,7 @@ struct field {
                                  elements of a map */
     uint16_t given;           /* CONF_MAP_ bit in struct conf_map; 0: none */
     bool zero_ok;             /* 0 is allowed beside min..max */
+    bool profiled;            /* a profile has it in place of the element */
     size_t offset;            /* from the start of the struct that has it */
     uint64_t min, max;        /* range of an integer */
     uint64_t def;             /* default of an integer, bool or enum */
@@ -52,6 +55,9 @@ struct section {
     size_t stride;              /* from one element to the next of eight keyed
                                    "0" to "7"; 0: a single object */
     const char *what;           /* one line for the schema */
+    uint32_t max_named;         /* > 0: at most so many elements, keyed by the
+                                   name that each begins with, in order */
+    size_t n_offset;            /* of their number, a uint32_t */
 };
 
 struct object {
@@ -69,9 +75,25 @@ uint64_t field_get(const struct field *, const void *base);
 void field_set(const struct field *, void *base, uint64_t v);
 /* Gives the default; a map's member is left to the bridge again. */
 void field_reset(const struct field *, void *base);
+bool field_is_default(const struct field *, const void *base);
 bool field_equal(const struct field *, const void *a, const void *b);
 /* "0, or 1000 to 400000000000"; "pcp, port"; ... */
 void field_allowed(const struct field *, char *text, size_t size);
+
+/* How many elements the section has now. */
+int section_n(const struct section *, const void *base);
+/* The element of a named section by its name; -1 when there is none. */
+int section_find(const struct section *, const void *base, const char *name);
+/* Puts one with defaults in its place; there must be room.  Its index. */
+int section_add(const struct section *, void *base, const char *name);
+void section_del(const struct section *, void *base, int i);
+/* By the name of the member; it is there. */
+const struct section *object_section(const struct object *, const char *name);
+/* Whether a pool or profile may have that name; `why` says why not. */
+bool conf_label_ok(const char *name, const char **why);
+#define CONF_LABEL_ALLOWED                                                 \
+    "1 to 31 printable ASCII characters, no space or /, not - first, not " \
+    "none"
 
 void section_reset(const struct section *, void *base);
 /* All members of one element have their defaults. */
@@ -88,10 +110,11 @@ bool object_equal(const struct object *, const void *a, const void *b);
  * is wrong: validation passes thousands. */
 struct place {
     char path[CONF_PATH_SIZE];     /* "/bridges/br0/ports/eth1" */
-    char subject[64];              /* "port eth1" */
+    char subject[80];              /* "port eth1" */
     const struct place *in;        /* section: where it is; else null */
     const struct section *section; /* which one */
     int index;                     /* of its element */
+    const char *key;               /* named section: the element's name */
     struct err *err;               /* filled on error; may be null */
 };
 
@@ -101,6 +124,9 @@ void place_bridge(struct place *, const struct conf_bridge *, struct err *);
 /* The section's (i-th) element within `in`, which must live as long. */
 void place_section(struct place *, const struct place *in,
                    const struct section *, int i);
+/* The element of a named section that has that name. */
+void place_named(struct place *, const struct place *in,
+                 const struct section *, const char *name);
 /* The same place with path and subject spelled. */
 struct place place_spell(const struct place *);
 /* EINVAL for a member: "SUBJECT: MEMBER VALUE COMPLAINT: allowed ALLOWED". */
@@ -139,8 +165,38 @@ const char *conf_json_text(struct json_object *, char *text, size_t size);
 struct conf_need {
     uint64_t reserved_bytes; /* sum over all groups */
     uint64_t headroom_bytes; /* sum over lossless groups */
+    uint64_t largest_bytes;  /* of the headrooms */
+    uint64_t pools_bytes;    /* pools that have a size */
     uint32_t n_groups;       /* groups that some priority maps to */
 };
+
+static inline void
+conf_need_headroom(struct conf_need *need, uint64_t bytes)
+{
+    need->headroom_bytes += bytes;
+    if (bytes > need->largest_bytes)
+        need->largest_bytes = bytes;
+}
+
+/* Accounts for for groups that share their headroom: makes
+ * need->headroom_bytes what the memory must hold.  Returns the size of the
+ * shared pool; 0: there is none. */
+uint64_t conf_share_headroom(const struct conf_bridge *, struct conf_need *);
+
+/* Whether a named section can have one of that name more. */
+int conf_check_named(const struct section *, const void *base,
+                     const char *name, const struct place *in);
+/* Pools that are new take places that are free in the datapath; those of `old`
+ * (may be null) keep theirs. */
+void conf_settle_pools(struct conf_bridge *, const struct conf_bridge *old);
+
+/* pool.c: what groups, queues, profiles and pools demand of each other. */
+int conf_check_pools(const struct conf_bridge *, const struct place *);
+int conf_check_thresholds(const struct conf_bridge *,
+                          const struct conf_group *, const struct place *);
+/* A profile that is named exists, and nothing else is given beside it. */
+int conf_check_uses(const struct conf_bridge *, const struct conf_port *,
+                    const struct place *);
 
 /* Groups of a port that some priority maps to. */
 uint32_t conf_n_groups(const struct conf_bridge *, const struct conf_port *);

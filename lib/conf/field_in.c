@@ -233,6 +233,48 @@ read_type(const struct field *f, const struct conf_port *p,
                         "cannot change: delete the port and add it again");
 }
 
+static int
+read_alpha(const struct field *f, void *base, struct json_object *v,
+           const struct place *at)
+{
+    char value[64];
+    int64_t n;
+
+    if (is_word(v, "none")) {
+        field_reset(f, base);
+        return 0;
+    }
+    if (!json_object_is_type(v, json_type_int))
+        return refuse_value(f, at, v, "is neither an integer nor \"none\"");
+    n = json_object_get_int64(v);
+    if (n < BUF_ALPHA_MIN || n > BUF_ALPHA_MAX)
+        return field_refuse_range(f, at,
+                                  conf_json_text(v, value, sizeof(value)));
+    field_set(f, base, (uint8_t) n);
+    return 0;
+}
+
+/* Whether there is something of that name is found out later. */
+static int
+read_label(const struct field *f, void *base, struct json_object *v,
+           const struct place *at)
+{
+    const char *s, *why;
+
+    if (!json_object_is_type(v, json_type_string))
+        return refuse_value(f, at, v, "is not a string");
+    s = json_object_get_string(v);
+    if (!s[0] || !strcmp(s, "none")) {
+        field_reset(f, base);
+        return 0;
+    }
+    if (!conf_label_ok(s, &why))
+        return refuse_value(f, at, v, why);
+    field_reset(f, base);
+    strcpy((char *) base + f->offset, s);
+    return 0;
+}
+
 int
 field_read(const struct field *f, void *base, struct json_object *v,
            const struct place *at)
@@ -265,6 +307,10 @@ field_read(const struct field *f, void *base, struct json_object *v,
         return read_mac(f, base, v, at);
     case FIELD_TYPE:
         return read_type(f, base, v, at);
+    case FIELD_ALPHA:
+        return read_alpha(f, base, v, at);
+    case FIELD_LABEL:
+        return read_label(f, base, v, at);
     }
     return EINVAL;
 }

@@ -117,6 +117,48 @@ read_elements(const struct section *s, void *base, struct json_object *v,
     return 0;
 }
 
+/* An element of "pools" or "profiles": null removes it. */
+static int
+read_named(const struct section *s, void *base, const char *name,
+           struct json_object *v, const struct place *in)
+{
+    int i = section_find(s, base, name);
+    struct place at;
+
+    place_named(&at, in, s, name);
+    if (!v) {
+        if (i >= 0)
+            section_del(s, base, i);
+        return 0;
+    }
+    if (i < 0 && conf_check_named(s, base, name, in))
+        return EINVAL;
+    if (i < 0)
+        i = section_add(s, base, name);
+    return read_fields(s->fields, s->n_fields, section_elem(s, base, i), v,
+                       &at);
+}
+
+static int
+read_all_named(const struct section *s, void *base, struct json_object *v,
+               const struct place *in)
+{
+    struct place whole = *in;
+
+    conf_path_join(whole.path, in->path, s->name);
+    snprintf(whole.subject, sizeof(whole.subject), "%.40s: %s", in->subject,
+             s->name);
+    if (!json_object_is_type(v, json_type_object))
+        return refuse_not_object(&whole, v);
+    json_object_object_foreach (v, key, val) {
+        int rc = read_named(s, base, key, val, in);
+
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
 static int
 read_section(const struct section *s, void *base, struct json_object *v,
              const struct place *in)
@@ -127,6 +169,8 @@ read_section(const struct section *s, void *base, struct json_object *v,
         section_reset(s, base);
         return 0;
     }
+    if (s->max_named)
+        return read_all_named(s, base, v, in);
     if (s->stride)
         return read_elements(s, base, v, in);
     place_section(&at, in, s, 0);
@@ -222,6 +266,31 @@ settle_queues(struct conf_port *p, struct json_object *v)
     }
 }
 
+/* A profile that is named puts away what it stands for, unless that was given
+ * with it (and is refused then). */
+static void
+settle_profiles(struct conf_port *p, struct json_object *v, const char *name)
+{
+    const struct section *s = object_section(&conf_port_object, name);
+    struct json_object *all = NULL, *profile = NULL;
+    size_t f;
+
+    json_object_object_get_ex(v, name, &all);
+    if (!all)
+        return;
+    json_object_object_foreach (all, key, val) {
+        void *elem = section_elem(s, p, key[0] - '0');
+
+        if (!val || !json_object_object_get_ex(val, "profile", &profile) ||
+            !profile)
+            continue;
+        for (f = 0; f < s->n_fields; f++)
+            if (s->fields[f].profiled &&
+                !json_object_object_get_ex(val, s->fields[f].name, NULL))
+                field_reset(&s->fields[f], elem);
+    }
+}
+
 static int
 edit_port(struct conf_port *p, struct json_object *v, const struct place *at)
 {
@@ -231,6 +300,8 @@ edit_port(struct conf_port *p, struct json_object *v, const struct place *at)
         return rc;
     settle_vlan(p, v);
     settle_queues(p, v);
+    settle_profiles(p, v, "groups");
+    settle_profiles(p, v, "queues");
     return 0;
 }
 
@@ -252,6 +323,7 @@ edit_bridge(struct conf_bridge *b, struct json_object *v, const char *skip,
     int rc = read_object(&conf_bridge_object, b, v, skip, at);
 
     b->map.given = CONF_MAP_ALL; /* a bridge has no one to leave it to */
+    conf_settle_pools(b, NULL);
     return rc;
 }
 
@@ -419,8 +491,10 @@ conf_from_json(struct json_object *v, const struct conf *old,
         const struct conf_bridge *was =
             conf_find_bridge(old, c->bridges[i]->name);
 
-        if (was)
-            give_slots(c->bridges[i], was);
+        if (!was)
+            continue;
+        give_slots(c->bridges[i], was);
+        conf_settle_pools(c->bridges[i], was);
     }
     *conf = c;
     return 0;

@@ -64,6 +64,7 @@ write_field(const struct field *f, const void *base)
 {
     const struct conf_port *p = base;
     const struct conf_map *map = base;
+    const char *label;
 
     if (f->given && !(map->given & f->given))
         return NULL;
@@ -89,6 +90,13 @@ write_field(const struct field *f, const void *base)
         return p->have_mac ? write_mac(p->mac) : NULL;
     case FIELD_TYPE:
         return json_object_new_string(p->cls->type);
+    case FIELD_ALPHA:
+        if (field_is_default(f, base))
+            return json_object_new_string("none");
+        return json_object_new_int((int8_t) field_get(f, base));
+    case FIELD_LABEL:
+        label = (const char *) base + f->offset;
+        return json_object_new_string(label[0] ? label : "none");
     }
     return NULL;
 }
@@ -117,12 +125,13 @@ write_section(const struct section *s, const void *base, bool full)
     if (!s->stride)
         write_fields(o, s->fields, s->n_fields,
                      section_elem_const(s, base, 0));
-    for (i = 0; s->stride && i < 8; i++) {
+    for (i = 0; s->stride && i < section_n(s, base); i++) {
         const void *elem = section_elem_const(s, base, i);
         struct json_object *e;
-        char key[2] = {(char) ('0' + i), '\0'};
+        char digit[2] = {(char) ('0' + i), '\0'};
+        const char *key = s->max_named ? elem : digit;
 
-        if (!full && section_is_default(s, elem))
+        if (!full && !s->max_named && section_is_default(s, elem))
             continue;
         e = json_object_new_object();
         write_fields(e, s->fields, s->n_fields, elem);

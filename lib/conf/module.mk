@@ -3,6 +3,7 @@ noinst_LIBRARIES += lib/conf/libconf.a
 lib_conf_libconf_a_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 lib_conf_libconf_a_SOURCES = \
 	lib/conf/build.c \
+	lib/conf/build.h \
 	lib/conf/conf.h \
 	lib/conf/diff.c \
 	lib/conf/field.c \
@@ -11,6 +12,7 @@ lib_conf_libconf_a_SOURCES = \
 	lib/conf/json_in.c \
 	lib/conf/json_out.c \
 	lib/conf/model.c \
+	lib/conf/pool.c \
 	lib/conf/text.c \
 	lib/conf/validate.c \
 	lib/conf/watch.h

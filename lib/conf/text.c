@@ -58,7 +58,16 @@ place_section(struct place *at, const struct place *in,
     at->in = in;
     at->section = s;
     at->index = i;
+    at->key = NULL;
     at->err = in->err;
+}
+
+void
+place_named(struct place *at, const struct place *in, const struct section *s,
+            const char *name)
+{
+    place_section(at, in, s, 0);
+    at->key = name;
 }
 
 struct place
@@ -66,15 +75,18 @@ place_spell(const struct place *at)
 {
     const struct section *s = at->section;
     struct place text = {.err = at->err};
-    char key[12];
+    char key[40];
 
     if (!at->in)
         return *at;
-    snprintf(key, sizeof(key), "%d", at->index);
+    if (at->key)
+        conf_plain_text(at->key, key, sizeof(key));
+    else
+        snprintf(key, sizeof(key), "%d", at->index);
     conf_path_join(text.path, at->in->path, s->name);
     if (s->stride)
         conf_path_join(text.path, text.path, key);
-    snprintf(text.subject, sizeof(text.subject), "%.40s: %s%s%s",
+    snprintf(text.subject, sizeof(text.subject), "%.40s: %s%s%.32s",
              at->in->subject, s->stride ? s->one : s->name,
              s->stride ? " " : "", s->stride ? key : "");
     return text;
@@ -97,6 +109,9 @@ field_in_range(const struct field *f, uint64_t v)
 {
     if (f->kind == FIELD_AUTO && v == f->def)
         return true;
+    if (f->kind == FIELD_ALPHA)
+        return v == f->def ||
+               ((int8_t) v >= BUF_ALPHA_MIN && (int8_t) v <= BUF_ALPHA_MAX);
     return (v >= f->min && v <= f->max) || (f->zero_ok && !v);
 }
 

@@ -96,6 +96,7 @@ check_field(const struct field *f, const void *base, const struct place *at)
         return check_mac(f, base, at);
     case FIELD_PRIOS:
     case FIELD_TYPE:
+    case FIELD_LABEL:
         return 0; /* every mask is a set; a class is one that exists */
     default:
         v = field_get(f, base);
@@ -127,8 +128,11 @@ check_ranges(const struct object *o, const void *base, const struct place *in)
     for (s = 0; s < o->n_sections; s++) {
         const struct section *sec = &o->sections[s];
 
-        for (i = 0; i < (sec->stride ? 8 : 1) && !rc; i++) {
-            place_section(&at, in, sec, i);
+        for (i = 0; i < section_n(sec, base) && !rc; i++) {
+            if (sec->max_named)
+                place_named(&at, in, sec, section_elem_const(sec, base, i));
+            else
+                place_section(&at, in, sec, i);
             rc = check_fields(sec->fields, sec->n_fields,
                               section_elem_const(sec, base, i), &at);
         }
@@ -136,22 +140,12 @@ check_ranges(const struct object *o, const void *base, const struct place *in)
     return rc;
 }
 
-static const struct section *
-find_section(const char *name)
-{
-    size_t i = 0;
-
-    while (strcmp(conf_port_object.sections[i].name, name))
-        i++;
-    return &conf_port_object.sections[i];
-}
-
 static int
 check_vlan(const struct conf_port *p, const struct place *in)
 {
     struct place at;
 
-    place_section(&at, in, find_section("vlan"), 0);
+    place_section(&at, in, object_section(&conf_port_object, "vlan"), 0);
     if (p->vlan_mode == DP_VLAN_TRUNK && p->tag)
         return refuse_uint(&at, "tag", p->tag,
                            "0, or another mode (access, native-tagged, "
@@ -174,7 +168,7 @@ check_pause(const struct conf_port *p, const struct place *in)
 
     if (!p->pause_rx && !p->pause_tx)
         return 0;
-    place_section(&at, in, find_section("pause"), 0);
+    place_section(&at, in, object_section(&conf_port_object, "pause"), 0);
     if (p->pfc_prios) {
         snprintf(complaint, sizeof(complaint),
                  "excludes PFC, which is on (priority mask 0x%02x)",
@@ -201,49 +195,34 @@ check_watchdog(const struct conf_port *p, const struct place *in)
 
     if (w->poll_ms <= most)
         return 0;
-    place_section(&at, in, find_section("watchdog"), 0);
+    place_section(&at, in, object_section(&conf_port_object, "watchdog"), 0);
     snprintf(allowed, sizeof(allowed), "100 to %u", most);
     snprintf(complaint, sizeof(complaint), "exceeds %s %u",
              detection ? "detection_ms" : "restoration_ms", most);
     return refuse_uint(&at, "poll_ms", w->poll_ms, allowed, complaint);
 }
 
+/* What is under way on a cable lies in memory.  Without a rate it is bounded
+ * all the same: a cable that is full takes no more. */
 static int
-refuse_above_xoff(const struct conf_group *g, const char *member,
-                  uint64_t value, const struct place *at)
+check_cable(const struct conf_port *p, const struct place *at)
 {
-    char allowed[64], complaint[128];
+    char allowed[64], complaint[96];
+    uint64_t most_ns;
 
-    snprintf(allowed, sizeof(allowed), "0 to %" PRIu64, g->xoff_bytes);
-    snprintf(complaint, sizeof(complaint), "exceeds xoff_bytes %" PRIu64,
-             g->xoff_bytes);
-    return refuse_uint(at, member, value, allowed, complaint);
-}
-
-/* A group that cannot hold a frame would never take one. */
-static int
-check_group(const struct conf_bridge *b, const struct conf_port *p, int pg,
-            const struct place *in)
-{
-    const struct conf_group *g = &p->group[pg];
-    char allowed[64], complaint[128];
-    struct place at;
-
-    place_section(&at, in, find_section("groups"), pg);
-    if (g->xon_bytes > g->xoff_bytes)
-        return refuse_above_xoff(g, "xon_bytes", g->xon_bytes, &at);
-    if (g->xon_offset_bytes > g->xoff_bytes)
-        return refuse_above_xoff(g, "xon_offset_bytes", g->xon_offset_bytes,
-                                 &at);
-    if (g->reserved_bytes + g->xoff_bytes >= b->max_frame_bytes)
+    if (!p->rate_bps || !p->cable_emulated)
         return 0;
-    snprintf(allowed, sizeof(allowed), "%" PRIu64 " to %" PRIu64,
-             b->max_frame_bytes - g->reserved_bytes, CONF_MAX_MEMORY);
+    most_ns = (uint64_t) ((unsigned __int128) CONF_MAX_WIRE * 8000000000u /
+                          p->rate_bps);
+    if (p->cable_delay_ns <= most_ns)
+        return 0;
+    snprintf(allowed, sizeof(allowed), "0 to %" PRIu64, most_ns);
     snprintf(complaint, sizeof(complaint),
-             "and reserved_bytes %" PRIu64 " together do not hold one frame "
-             "of max_frame_bytes %u",
-             g->reserved_bytes, b->max_frame_bytes);
-    return refuse_uint(&at, "xoff_bytes", g->xoff_bytes, allowed, complaint);
+             "at %" PRIu64 " bit/s is more than the %" PRIu64 " bytes that a "
+             "cable can hold",
+             p->rate_bps, CONF_MAX_WIRE);
+    return refuse_uint(at, "cable_delay_ns", p->cable_delay_ns, allowed,
+                       complaint);
 }
 
 /* Early detection: its thresholds, and what needs them. */
@@ -267,27 +246,19 @@ check_wred(const struct conf_queue *queue, const struct place *at)
 }
 
 static int
-check_queue(const struct conf_bridge *b, const struct conf_port *p, int q,
-            const struct place *in)
+check_queue(const struct conf_port *p, int q, const struct place *in)
 {
     const struct conf_queue *queue = &p->queue[q];
-    char allowed[64];
     struct place at;
 
-    place_section(&at, in, find_section("queues"), q);
+    place_section(&at, in, object_section(&conf_port_object, "queues"), q);
     if (!queue->ets && queue->weight)
         return refuse_uint(&at, "weight", queue->weight, "0, or mode ets",
                            "is given for a strict queue");
     if (queue->ets && !queue->weight)
         return refuse_uint(&at, "weight", 0, "1 to 100",
                            "is no share for an ets queue");
-    if (queue->limit_bytes >= b->max_frame_bytes)
-        return check_wred(queue, &at);
-    snprintf(allowed, sizeof(allowed), "%u to %" PRIu64, b->max_frame_bytes,
-             CONF_MAX_MEMORY);
-    return refuse_uint(&at, "limit_bytes", queue->limit_bytes, allowed,
-                       "does not hold one frame of the bridge's "
-                       "max_frame_bytes");
+    return check_wred(queue, &at);
 }
 
 static int
@@ -330,10 +301,12 @@ check_port(const struct conf_bridge *b, const struct conf_port *p,
         rc = check_pause(p, &at);
     if (!rc)
         rc = check_watchdog(p, &at);
-    for (i = 0; i < N_PG && !rc; i++)
-        rc = check_group(b, p, i, &at);
+    if (!rc)
+        rc = check_cable(p, &at);
+    if (!rc)
+        rc = conf_check_uses(b, p, &at);
     for (i = 0; i < N_QUEUE && !rc; i++)
-        rc = check_queue(b, p, i, &at);
+        rc = check_queue(p, i, &at);
     return rc ? rc : check_weights(p, &at);
 }
 
@@ -352,13 +325,17 @@ check_memory(const struct conf_bridge *b, struct err *err)
 
         need.n_groups += conf_n_groups(b, p);
         for (pg = 0; pg < N_PG; pg++) {
-            uint64_t headroom = p->group[pg].headroom_bytes;
+            const struct conf_group *g = conf_group_in_force(b, p, pg, NULL);
 
-            need.reserved_bytes += p->group[pg].reserved_bytes;
-            if ((lossless & (1u << pg)) && headroom != CONF_HEADROOM_AUTO)
-                need.headroom_bytes += headroom;
+            need.reserved_bytes += g->reserved_bytes;
+            if ((lossless & (1u << pg)) &&
+                g->headroom_bytes != CONF_HEADROOM_AUTO)
+                conf_need_headroom(&need, g->headroom_bytes);
         }
     }
+    for (i = 0; i < b->n_pools; i++)
+        need.pools_bytes += b->pool[i].size_bytes;
+    conf_share_headroom(b, &need);
     return conf_check_memory(b, &need, err);
 }
 
@@ -413,6 +390,8 @@ check_bridge(const struct conf *c, uint32_t at_index, struct err *err)
 
     place_bridge(&at, b, err);
     rc = check_ranges(&conf_bridge_object, b, &at);
+    if (!rc)
+        rc = conf_check_pools(b, &at);
     for (i = 0; i < b->n_ports && !rc; i++) {
         rc = check_unique(c, at_index, b, b->ports[i], err);
         if (!rc)

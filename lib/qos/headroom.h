@@ -7,6 +7,7 @@
 #ifndef QOS_HEADROOM_H
 #define QOS_HEADROOM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define HEADROOM_MIN_STALL_NS UINT64_C(2000000)
@@ -39,5 +40,49 @@ void headroom_compute(const struct headroom_in *, struct headroom *);
 
 /* Quanta within which a peer of that rate must react. */
 uint32_t headroom_reaction_quanta(uint64_t rate_bps);
+
+/* --- a switch in hardware --------------------------------------------- *
+ *
+ * What operators of real switches calculate with (SONiC's rule for shared
+ * memory switches): memory comes in cells, and small packets waste them.
+ *
+ *   cable       = 2 x length x rate / 1.98e8 / 8
+ *   propagation = port MTU + cable + MAC/PHY + reaction quanta x 64
+ *   weight      = ceil(cell / 64) if cell > 128, else 2 cell / (1 + cell),
+ *                 for the share of small packets, and 1 for the others
+ *   xoff        = lossless MTU + propagation x weight, in whole KiB
+ *   size        = xoff + pipeline
+ */
+#define HEADROOM_LIGHT_M_S      UINT64_C(198000000)
+#define HEADROOM_PIPELINE_BYTES 18432u /* 18 KiB */
+#define HEADROOM_MACPHY_BYTES   820u   /* 0.8 KiB */
+
+struct headroom_hw_in {
+    uint64_t rate_bps;           /* of the link; > 0 */
+    uint64_t cable_mm;           /* length ... */
+    uint64_t cable_delay_ns;     /* ... and delay of the cable, which add up */
+    uint32_t port_mtu_bytes;     /* largest frame that we may be sending */
+    uint32_t lossless_mtu_bytes; /* largest frame of a lossless class */
+    uint32_t cell_bytes;         /* of the memory; > 0 */
+    uint32_t reaction_quanta;    /* of the peer */
+    uint32_t macphy_bytes;       /* delay of MAC and PHY */
+    uint32_t pipeline_bytes;     /* delay of the pipeline */
+    uint32_t small_percent;      /* packets that are small, 0..100 */
+    bool whole_weight;           /* the weight is rounded up to a whole one */
+};
+
+struct headroom_hw {
+    uint64_t cable_bytes;       /* there and back */
+    uint64_t reaction_bytes;    /* of the peer */
+    uint64_t propagation_bytes; /* sum with MTU and MAC/PHY */
+    uint64_t weight_millionths; /* octets of memory for one of them */
+    uint64_t weighted_bytes;    /* the product */
+    uint64_t xoff_bytes;        /* with the lossless MTU, in whole KiB */
+    uint64_t size_bytes;        /* with the pipeline */
+};
+
+void headroom_hw_compute(const struct headroom_hw_in *, struct headroom_hw *);
+/* One-way delay of a cable, rounded up. */
+uint64_t headroom_cable_ns(uint64_t length_mm);
 
 #endif

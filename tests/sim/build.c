@@ -75,6 +75,7 @@ add_port(struct sim *sim, struct sim_switch *sw, uint64_t rate_bps,
     (void) rc;
     cp->rate_bps = rate_bps;
     cp->cable_delay_ns = delay_ns;
+    cp->cable_emulated = false;
     if (sim->line) /* the octets' own time is a delay too */
         cp->cable_delay_ns += 1522 * 8 * NS_PER_S / rate_bps;
     cp->pfc_prios = sim->use_pause ? 0 : sim->lossless;

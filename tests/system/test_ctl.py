@@ -151,7 +151,8 @@ def _(t):
     assert rows[0]["lossless"] == "no", rows
     sw.ok("buffer set p1 pg=3 headroom=200K reserved=4K xon-offset=1K")
     config = sw.json("port show p1")["config"]["groups"]["3"]
-    assert config == {"reserved_bytes": 4096, "xoff_bytes": 65536,
+    assert config == {"profile": "none", "reserved_bytes": 4096,
+                      "xoff_bytes": 65536, "alpha": "none",
                       "xon_bytes": 32768, "xon_offset_bytes": 1024,
                       "headroom": 204800}, config
     pool = sw.tsv("buffer pool")
@@ -162,6 +163,119 @@ def _(t):
                "32768")
     sw.refused("buffer set p1 pg 3 headroom 1G", "1073741824")
     sw.refused("buffer set p1 pg 8 xoff 1K", "8", "0 to 7", status=USAGE)
+
+
+@slc.test("section 5: pools, profiles, alpha and shared headroom")
+def _(t):
+    sw = Switch(t)
+    sw.ok("pool set br0 roce size 8M mode dynamic")
+    sw.ok("profile set br0 lossless pool roce alpha -1 xon 0 xon-offset 8K")
+    sw.ok("profile set br0 lossy xoff 64K")
+    sw.ok("pfc set p1 3:on")
+    sw.ok("buffer set p1 pg 3 profile lossless")
+    sw.ok("queue set p1 profile 0:lossy alpha 1:-2")
+    group = sw.tsv("buffer show p1")[3]
+    assert (group["profile"], group["pool"]) == ("lossless", "roce"), group
+    assert group["alpha"] == "-1" and group["xoff_at"] == "4194304", group
+    assert group["xon_at"] == "0" and group["auto"] == "yes", group
+    queues = sw.tsv("queue show p1")
+    assert queues[0]["limit"] == "65536", queues[0]
+    shared = int(sw.tsv("pool show br0")[0]["size"])
+    assert int(queues[1]["limit"]) == shared >> 2, (queues[1], shared)
+    pools = {p["pool"]: p for p in sw.tsv("pool show")}
+    assert pools["roce"]["size"] == "8388608", pools
+    assert pools["roce"]["profiles"] == "lossless", pools
+    users = {p["profile"]: p["users"] for p in sw.tsv("profile show")}
+    assert users == {"lossless": "p1/pg3", "lossy": "p1/q0"}, users
+    # A change reaches every user at once.
+    sw.ok("profile set br0 lossy xoff 32K xon 16K")
+    assert sw.tsv("queue show p1")[0]["limit"] == "32768"
+    sw.ok("profile set br0 lossless alpha 0")
+    assert sw.tsv("buffer show p1")[3]["xoff_at"] == "8388608"
+    sw.ok("bridge set br0 headroom-ratio 2")
+    memory = sw.json("buffer show")["bridges"][0]
+    group = sw.tsv("buffer show p1")[3]
+    assert str(memory["headroom_pool_bytes"]) == group["headroom"], memory
+    sw.ok("bridge set br0 headroom-ratio none headroom-pool 1M")
+    memory = sw.json("buffer show")["bridges"][0]
+    assert memory["headroom_pool_bytes"] == 1048576, memory
+
+
+@slc.test("section 5: what pools and profiles refuse changes nothing")
+def _(t):
+    sw = Switch(t)
+    sw.ok("pool set br0 roce size 8M mode dynamic")
+    sw.ok("profile set br0 lossless pool roce alpha 0")
+    sw.ok("buffer set p1 pg 3 profile lossless")
+    sw.ok("queue set p1 profile 3:lossless")
+    before = sw.json("export")
+    for command, *texts in (
+            ("profile del br0 lossless", "lossless", "group 3 of port p1"),
+            ("profile del br0 lossles", "lossles", "lossless"),
+            ("pool del br0 roce", "roce", "profile lossless"),
+            ("pool del br0 x", '"x"', "roce"),
+            ("buffer set p1 pg 4 profile lossles", "profile lossles",
+             "none, lossless"),
+            ("queue set p1 profile 4:nix", "profile nix", "none, lossless"),
+            ("buffer set p1 pg 3 xoff 64K", "xoff_bytes", "profile none"),
+            ("queue set p1 limit 3:64K", "limit_bytes", "profile none"),
+            ("profile set br0 lossless alpha none", "alpha none", "roce",
+             "-7 to 3"),
+            ("profile set br0 new xoff 64K xon 65K", "xon_bytes 66560",
+             "65536", "0 to 65536"),
+            ("profile set br0 new pool rose", "pool rose", "none, roce"),
+            ("profile set br0 none xoff 64K", "not none"),
+            ("pool set br0 roce size 1K", "1024", "1514 to"),
+            ("pool set br0 roce size 65M", "68157440 of pools", "33554432"),
+            ("bridge set br0 headroom-pool 1M headroom-ratio 2",
+             "headroom_ratio 2", "headroom_pool_bytes"),
+            ("profile set br0 lossless headroom 30M", "of pools", "33554432"),
+    ):
+        if "headroom 30M" in command:
+            sw.ok("pfc set p1 3:on")
+            before = sw.json("export")
+        sw.refused(command, *texts)
+        assert sw.json("export") == before, command
+    sw.ok("buffer set p1 pg 3 profile none")
+    sw.ok("queue set p1 profile 3:none")
+    sw.ok("profile del br0 lossless")
+    sw.ok("pool del br0 roce")
+    assert [p["pool"] for p in sw.tsv("pool show")] == ["none"]
+
+
+@slc.test("section 6: the headroom calculator, and cable and rate live")
+def _(t):
+    sw = Switch(t)
+    vector = sw.json("headroom rate 100G cable 300m mtu 9100 "
+                     "lossless-mtu 1500 cell 144")
+    assert vector["hardware"]["xoff_bytes"] == 221184, vector
+    assert vector["hardware"]["size_bytes"] == 239616, vector
+    assert vector["in"]["cable_mm"] == 300000, vector
+    five = sw.json("headroom rate 100G cable 5m mtu 9100 lossless-mtu 1500 "
+                   "cell 96")["hardware"]
+    assert five["xoff_bytes"] == 72704, five
+    five = sw.json("headroom rate 100G cable 5m mtu 9100 lossless-mtu 1500 "
+                   "cell 96 whole-weight on")["hardware"]
+    assert five["xoff_bytes"] == 73728, five
+    assert "= xoff, in whole KiB" in sw.ok("headroom rate 10G")
+    rows = {(r["model"], r["term"]): int(r["value"])
+            for r in sw.tsv("headroom rate 8M cable 1ms stall 10ms")}
+    assert rows["auto", "cable_bytes"] == 2000, rows
+    assert rows["auto", "stall_bytes"] == 10000, rows
+    # What auto takes for a port is what the calculator says for it.
+    sw.ok("pfc set p1 3:on")
+    seen = set()
+    for setting in ("rate 100M cable 0m", "rate 100M cable 20km",
+                    "rate 200M", "cable 1ms", "cell 4096"):
+        sw.ok("port set p1 " + setting.replace("20km", "20000m"))
+        says = sw.json("headroom p1 stall 2ms")["auto"]
+        row = sw.json("buffer show p1")["groups"][3]
+        need = sw.json("headroom p1")["auto"]["total_bytes"]
+        assert row["headroom_bytes"] == need >= says["total_bytes"], setting
+        seen.add((says["total_bytes"], says["hw_bytes"]))
+    assert len(seen) == 5, seen
+    port = sw.json("port show p1")
+    assert port["cable_delay_ns"] == 1000000, port
 
 
 @slc.test("queues: shares, strict, rates, limits")

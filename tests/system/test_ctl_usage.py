@@ -118,7 +118,8 @@ def _(t):
             argv += ["eth1", "pg", "3", "xoff", "64K"]
         elif (noun, verb) == ("apply", ""):
             argv += ["-"]
-        elif verb == "set" and noun not in ("bridge", "port"):
+        elif verb == "set" and noun not in ("bridge", "port", "pool",
+                                            "profile"):
             extra = {"pfc": ["3:on"], "pause": ["rx", "on"],
                      "queue": ["0:30%"], "map": ["trust", "pcp"]}
             argv += ["eth1"] + extra[noun]
@@ -169,7 +170,7 @@ def _(t):
 def _(t):
     cases = [
         ("pfc set eth1 prio 8:on", "'8'", "0 to 7"),
-        ("pfc set eth1 prio -1:on", "'-1'", "'-1:on'"),
+        ("pfc set eth1 prio -1:on", "'-1'", "0 to 7"),
         ("pfc set eth1 prio 3:maybe", "'maybe'", "on"),
         ("pfc set eth1 prio", "prio", "needs a value"),
         ("pfc set eth1 quanta 0", "0", "1 to 65535"),
@@ -203,7 +204,19 @@ def _(t):
         ("port add br0 eth1 trunks 9-3", "9-3", "FIRST-LAST"),
         ("port add br0 eth1 mode access-all", "'access-all'", "trunk"),
         ("port add br0 eth1 rate 999T", "999T", "0 to 400G"),
-        ("port add br0 eth1 cable 2m", "'2m'", "us, ms or s"),
+        ("port add br0 eth1 cable 2km", "'2km'", "0m to 198000000m",
+         "0ns to 1s"),
+        ("port set eth1 cable -1m", "'-1m'", "0m to 198000000m"),
+        ("port set eth1 cable=-1m", "'-1m'", "0m to 198000000m"),
+        ("port set eth1 cable 198000001m", "'198000001m'", "0ns to 1s"),
+        ("headroom cable -1m", "'-1m'", "0m to"),
+        ("headroom small 101", "101", "0 to 100"),
+        ("headroom cell 0", "0", "1 to 4K"),
+        ("buffer set eth1 pg 3 alpha 4", "'4'", "-7 to 3, or none"),
+        ("buffer set eth1 pg 3 alpha -8", "'-8'", "-7 to 3, or none"),
+        ("queue set eth1 alpha 0:x", "'x'", "-7 to 3, or none"),
+        ("queue set eth1 profile lossy", "'lossy'", "queue:VALUE"),
+        ("pool set br0 p mode dynamik", "'dynamik'", "dynamic"),
         ("port add br0", "PORT is missing"),
         ("bridge add br0 memory 1K", "1K", "1M to 4G"),
         ("bridge show br0 br1", "'br1'", "one word too many"),
@@ -224,10 +237,7 @@ def _(t):
     ]
     for line, *texts in cases:
         argv = line.split()
-        # An option look-alike among the words needs "--" before it.
-        p = ctl(*argv) if "-1:on" not in argv else \
-            ctl("--", *argv)
-        texts = texts[:1] if "-1:on" in argv else texts
+        p = ctl(*argv)
         says(p, USAGE, *texts)
         assert p.stdout == "", p.stdout
 

@@ -86,21 +86,81 @@ random_vlan(struct conf_port *p, struct rng *r)
         p->n_trunks = 0;
 }
 
+static int8_t
+random_alpha(struct rng *r)
+{
+    return (int8_t) (coin(r) ? BUF_ALPHA_NONE : (int) rng_below(r, 11) - 7);
+}
+
+static void
+random_thresholds(struct conf_group *g, struct rng *r)
+{
+    g->reserved_bytes = zero_or(r, 1, 20000);
+    g->xoff_bytes = pick(r, CONF_MAX_FRAME, CONF_MAX_MEMORY);
+    g->xon_bytes = pick(r, 0, g->xoff_bytes);
+    g->xon_offset_bytes = zero_or(r, 1, g->xoff_bytes);
+    g->headroom_bytes = coin(r) ? CONF_HEADROOM_AUTO : pick(r, 0, 100000);
+    g->alpha = random_alpha(r);
+}
+
 static void
 random_groups(struct conf_port *p, struct rng *r)
 {
     int i;
 
-    for (i = 0; i < N_PG; i++) {
-        struct conf_group *g = &p->group[i];
+    for (i = 0; i < N_PG; i++)
+        if (!p->group[i].profile[0] && coin(r))
+            random_thresholds(&p->group[i], r);
+}
 
-        if (coin(r))
-            continue;
-        g->reserved_bytes = zero_or(r, 1, 20000);
-        g->xoff_bytes = pick(r, CONF_MAX_FRAME, CONF_MAX_MEMORY);
-        g->xon_bytes = pick(r, 0, g->xoff_bytes);
-        g->xon_offset_bytes = zero_or(r, 1, g->xoff_bytes);
-        g->headroom_bytes = coin(r) ? CONF_HEADROOM_AUTO : pick(r, 0, 100000);
+/* Gives a group or queue a profile, if there is one, and back. */
+static void
+random_use(const struct conf_bridge *b, struct conf_port *p, struct rng *r)
+{
+    struct conf_group *g = &p->group[rng_below(r, N_PG)];
+    struct conf_queue *q = &p->queue[rng_below(r, N_QUEUE)];
+    const struct conf_profile *prof;
+
+    memset(g->profile, 0, sizeof(g->profile));
+    memset(q->profile, 0, sizeof(q->profile));
+    if (!b->n_profiles || coin(r))
+        return;
+    prof = &b->profile[rng_below(r, b->n_profiles)];
+    *g = (struct conf_group){.xoff_bytes = CONF_DEFAULT_XOFF,
+                             .xon_bytes = CONF_DEFAULT_XON,
+                             .alpha = BUF_ALPHA_NONE,
+                             .headroom_bytes = CONF_HEADROOM_AUTO};
+    q->limit_bytes = CONF_DEFAULT_QLIMIT;
+    q->alpha = BUF_ALPHA_NONE;
+    strcpy(g->profile, prof->name);
+    strcpy(q->profile, prof->name);
+}
+
+static void
+random_pools(struct conf_bridge *b, struct rng *r)
+{
+    struct conf_pool *pool;
+    struct conf_profile *prof;
+    char name[CONF_LABEL_MAX + 1];
+
+    b->cell_bytes = (uint32_t) rng_range(r, 1, CONF_MAX_CELL);
+    b->headroom_pool_bytes = zero_or(r, 1, 100000);
+    b->headroom_ratio = b->headroom_pool_bytes
+                            ? 0
+                            : (uint32_t) rng_below(r, CONF_MAX_RATIO + 1);
+    snprintf(name, sizeof(name), "pool~%u", (unsigned) rng_below(r, 5));
+    if (!conf_add_pool(b, name, &pool, NULL)) {
+        pool->size_bytes = rng_range(r, CONF_MAX_FRAME, 100000);
+        pool->dynamic = coin(r);
+    }
+    snprintf(name, sizeof(name), "profile\"%u", (unsigned) rng_below(r, 9));
+    if (conf_add_profile(b, name, &prof, NULL))
+        return;
+    random_thresholds(&prof->t, r);
+    if (coin(r)) {
+        pool = &b->pool[rng_below(r, b->n_pools)];
+        strcpy(prof->pool, pool->name);
+        prof->t.alpha = pool->dynamic ? -1 : BUF_ALPHA_NONE;
     }
 }
 
@@ -118,11 +178,14 @@ random_queues(struct conf_port *p, struct rng *r)
         queue->weight = 0;
         if (coin(r)) {
             queue->max_rate_bps = zero_or(r, CONF_MIN_RATE, CONF_MAX_RATE);
+        }
+        if (!queue->profile[0] && coin(r)) {
             queue->limit_bytes = pick(r, CONF_MAX_FRAME, CONF_MAX_MEMORY);
             queue->wred_max_bytes = zero_or(r, 1, CONF_MAX_MEMORY);
             queue->wred_min_bytes = pick(r, 0, queue->wred_max_bytes);
             queue->wred_percent = (uint8_t) pick(r, 0, 100);
             queue->ecn = queue->wred_max_bytes && coin(r);
+            queue->alpha = random_alpha(r);
         }
         if (!any_ets || left < 2 || (q < 7 && coin(r)))
             continue;
@@ -156,7 +219,7 @@ random_watch(struct conf_port *p, struct rng *r)
 }
 
 static void
-random_port(struct conf_port *p, struct rng *r)
+random_port(const struct conf_bridge *b, struct conf_port *p, struct rng *r)
 {
     int i;
 
@@ -166,6 +229,8 @@ random_port(struct conf_port *p, struct rng *r)
         p->mac[i] = (uint8_t) rng_below(r, 256);
     p->rate_bps = zero_or(r, CONF_MIN_RATE, CONF_MAX_RATE);
     p->cable_delay_ns = zero_or(r, 1, CONF_MAX_CABLE_NS);
+    p->cable_emulated = p->cable_delay_ns < 1000000 && coin(r);
+    p->cell_bytes = (uint32_t) zero_or(r, 1, CONF_MAX_CELL);
     p->ring_bytes = (uint32_t) zero_or(r, CONF_MIN_RING, CONF_MAX_RING);
     p->pfc_prios = coin(r) ? 0 : (uint8_t) rng_below(r, 256);
     p->pfc_asymmetric = coin(r);
@@ -178,6 +243,7 @@ random_port(struct conf_port *p, struct rng *r)
     random_vlan(p, r);
     random_groups(p, r);
     random_queues(p, r);
+    random_use(b, p, r);
 }
 
 static void
@@ -190,6 +256,7 @@ random_bridge(struct conf_bridge *b, struct rng *r)
     b->drop_unknown = coin(r);
     b->watchdog_override = (enum conf_override) rng_below(r, 3);
     random_map(&b->map, r);
+    random_pools(b, r);
 }
 
 static void
@@ -202,7 +269,7 @@ add_ports(struct conf *c, struct conf_bridge *b, uint64_t n, struct rng *r)
     while (n-- > 0) {
         snprintf(name, sizeof(name), "p%u", (unsigned) rng_below(r, 1000));
         if (!conf_add_port(c, b, name, types[rng_below(r, 3)], &p, NULL))
-            random_port(p, r);
+            random_port(b, p, r);
     }
 }
 
@@ -254,7 +321,7 @@ conf_random_change(struct conf *c, struct rng *r)
     if (coin(r))
         random_bridge(b, r);
     if (b->n_ports && coin(r))
-        random_port(b->ports[rng_below(r, b->n_ports)], r);
+        random_port(b, b->ports[rng_below(r, b->n_ports)], r);
     if (b->n_ports && !rng_below(r, 3))
         cr_assert_eq(conf_del_port(c, b->ports[0]->name, NULL), 0);
     if (!rng_below(r, 3))

@@ -245,8 +245,9 @@ Test(conf, xon_offset_above_xoff)
 
 Test(conf, a_group_must_hold_a_frame)
 {
-    eth1->group[3] =
-        (struct conf_group){.reserved_bytes = 100, .xoff_bytes = 1000};
+    eth1->group[3] = (struct conf_group){.reserved_bytes = 100,
+                                         .xoff_bytes = 1000,
+                                         .alpha = BUF_ALPHA_NONE};
     assert_refused(EINVAL, P "/groups/3/xoff_bytes", "1000",
                    "1422 to 4294967296",
                    "port eth1: group 3: xoff_bytes 1000 and reserved_bytes "
@@ -269,10 +270,14 @@ Test(conf, a_queue_must_hold_a_frame)
 
 Test(conf, weights_that_do_not_sum_to_100)
 {
-    eth1->queue[0] =
-        (struct conf_queue){.ets = true, .weight = 30, .limit_bytes = 131072};
-    eth1->queue[1] =
-        (struct conf_queue){.ets = true, .weight = 60, .limit_bytes = 131072};
+    eth1->queue[0] = (struct conf_queue){.ets = true,
+                                         .weight = 30,
+                                         .limit_bytes = 131072,
+                                         .alpha = BUF_ALPHA_NONE};
+    eth1->queue[1] = (struct conf_queue){.ets = true,
+                                         .weight = 60,
+                                         .limit_bytes = 131072,
+                                         .alpha = BUF_ALPHA_NONE};
     assert_refused(EINVAL, P "/queues", "90", "100",
                    "port eth1: the weights of its ets queues (0: 30, 1: 60) "
                    "sum to 90: allowed is a sum of 100");

@@ -147,7 +147,8 @@ Test(conf_build, scheduling_limits_and_vlans_are_passed_on)
     eth1->queue[0] = (struct conf_queue){.ets = true,
                                          .weight = 100,
                                          .max_rate_bps = 5000000,
-                                         .limit_bytes = 40000};
+                                         .limit_bytes = 40000,
+                                         .alpha = BUF_ALPHA_NONE};
     eth1->vlan_mode = DP_VLAN_NATIVE_UNTAGGED;
     eth1->tag = 7;
     eth1->n_trunks = 2;

@@ -303,12 +303,14 @@ Test(conf_json, unknown_members)
                    "bridge br0: unknown member \"memory\": allowed are "
                    "memory_bytes, max_frame_bytes, mac_ageing_s, "
                    "forward_reserved, drop_lossless_unknown, "
-                   "watchdog_override, map, ports");
+                   "watchdog_override, cell_bytes, headroom_pool_bytes, "
+                   "headroom_ratio, map, pools, profiles, ports");
     assert_refused(PORT("\"rate_bp\":1"), EINVAL, AT "/rate_bp", "rate_bp",
                    "port eth1: unknown member \"rate_bp\", did you mean "
                    "\"rate_bps\"?: allowed are type, mac, rate_bps, "
-                   "cable_delay_ns, ring_bytes, vlan, pfc, pause, "
-                   "watchdog, guard, map, groups, queues");
+                   "cable_delay_ns, cable_emulated, cell_bytes, ring_bytes, "
+                   "vlan, pfc, pause, watchdog, guard, map, "
+                   "groups, queues");
     assert_refused(PORT("\"pfc\":{\"prioritys\":[3]}"), EINVAL,
                    AT "/pfc/prioritys", "prioritys",
                    "port eth1: pfc: unknown member \"prioritys\", did you "
@@ -683,7 +685,8 @@ Test(conf_json, an_export_is_small_where_nothing_is_special)
     cr_assert_str_eq(
         json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN),
         "{\"type\":\"mem\",\"rate_bps\":0,\"cable_delay_ns\":0,"
-        "\"ring_bytes\":0,\"vlan\":{\"mode\":\"trunk\",\"tag\":0,"
+        "\"cable_emulated\":true,\"cell_bytes\":0,\"ring_bytes\":0,\"vlan\":{"
+        "\"mode\":\"trunk\",\"tag\":0,"
         "\"trunks\":[]},\"pfc\":{\"priorities\":[],\"asymmetric\":false,"
         "\"quanta\":65535},\"pause\":{\"rx\":false,\"tx\":false},"
         "\"watchdog\":{\"enabled\":false,\"action\":\"drop\","

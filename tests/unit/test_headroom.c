@@ -124,3 +124,116 @@ Test(headroom, s6_large_numbers)
     cr_assert_eq(h.cable_bytes, 100 * GBPS);
     cr_assert_eq(h.stall_bytes, 500 * GBPS);
 }
+
+/* --- a switch in hardware ----------------------------------------------- */
+
+struct vector {
+    uint64_t rate_bps;
+    uint64_t cable_m;
+    uint32_t mtu, cell;
+    uint64_t xoff, size;
+};
+
+static struct headroom_hw
+hardware(const struct vector *v, bool whole)
+{
+    const struct headroom_hw_in in = {
+        .rate_bps = v->rate_bps,
+        .cable_mm = v->cable_m * 1000,
+        .port_mtu_bytes = v->mtu,
+        .lossless_mtu_bytes = 1500,
+        .cell_bytes = v->cell,
+        .reaction_quanta = headroom_reaction_quanta(v->rate_bps),
+        .macphy_bytes = HEADROOM_MACPHY_BYTES,
+        .pipeline_bytes = HEADROOM_PIPELINE_BYTES,
+        .small_percent = 100,
+        .whole_weight = whole,
+    };
+    struct headroom_hw h;
+
+    headroom_hw_compute(&in, &h);
+    return h;
+}
+
+static const struct vector vectors[] = {
+    {10 * GBPS, 5, 9100, 96, 30720, 49152},
+    {100 * GBPS, 5, 9100, 96, 73728, 92160},
+    {100 * GBPS, 300, 9100, 144, 221184, 239616},
+    {10 * GBPS, 5, 1500, 96, 15360, 33792},
+    {GBPS, 5, 1500, 96, 7168, 25600},
+};
+#define DEVIATES 1 /* the one that the formula does not give */
+
+Test(headroom, s6_hardware_vectors)
+{
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+        struct headroom_hw h = hardware(&vectors[i], false);
+
+        if (i == DEVIATES)
+            continue;
+        cr_assert_eq(h.xoff_bytes, vectors[i].xoff, "%zu: %llu", i,
+                     (unsigned long long) h.xoff_bytes);
+        cr_assert_eq(h.size_bytes, vectors[i].size);
+    }
+}
+
+/* 100 Gb/s, 5 m, MTU 9100, cells of 96: propagation is 9100 + 632 + 820 +
+ * 25216 = 35768 octets, the weight is 192/97 = 1.979, and 1500 + 70798 = 72298
+ * octets are 71 KiB, where the vector has 72.  That is what comes of a weight
+ * of 2, which a whole number of cells for a packet gives; the others are the
+ * same with either. */
+Test(headroom, s6_hardware_vector_that_takes_a_whole_weight)
+{
+    struct headroom_hw h = hardware(&vectors[DEVIATES], false);
+
+    cr_assert_eq(h.cable_bytes, 632);
+    cr_assert_eq(h.reaction_bytes, 25216);
+    cr_assert_eq(h.propagation_bytes, 35768);
+    cr_assert_eq(h.weight_millionths, 1979382);
+    cr_assert_eq(h.weighted_bytes, 70799);
+    cr_assert_eq(h.xoff_bytes, 71 * 1024);
+    cr_assert_eq(h.size_bytes, 89 * 1024);
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+        h = hardware(&vectors[i], true);
+        cr_assert_eq(h.xoff_bytes, vectors[i].xoff, "%zu", i);
+        cr_assert_eq(h.size_bytes, vectors[i].size, "%zu", i);
+    }
+}
+
+Test(headroom, s6_hardware_small_packets_and_cells)
+{
+    struct headroom_hw_in in = {.rate_bps = GBPS,
+                                .port_mtu_bytes = 1000,
+                                .lossless_mtu_bytes = 24,
+                                .cell_bytes = 1};
+    struct headroom_hw h;
+
+    headroom_hw_compute(&in, &h);
+    cr_assert_eq(h.xoff_bytes, 1024);
+    cr_assert_eq(h.size_bytes, 1024);
+    in.small_percent = 100; /* without cells nothing is wasted */
+    headroom_hw_compute(&in, &h);
+    cr_assert_eq(h.weight_millionths, 1000000);
+    in.cell_bytes = 256;
+    headroom_hw_compute(&in, &h);
+    cr_assert_eq(h.weighted_bytes, 4000);
+    in.small_percent = 50;
+    headroom_hw_compute(&in, &h);
+    cr_assert_eq(h.weighted_bytes, 2500);
+    in.cell_bytes = 129;
+    in.small_percent = 100;
+    headroom_hw_compute(&in, &h);
+    cr_assert_eq(h.weighted_bytes, 3000);
+    in.cell_bytes = 128;
+    headroom_hw_compute(&in, &h);
+    cr_assert_eq(h.weighted_bytes, 1985); /* 256 / 129 */
+}
+
+Test(headroom, s6_delay_of_a_cable)
+{
+    cr_assert_eq(headroom_cable_ns(0), 0);
+    cr_assert_eq(headroom_cable_ns(198), 1);
+    cr_assert_eq(headroom_cable_ns(199), 2);
+    cr_assert_eq(headroom_cable_ns(300000), 1516);
+    cr_assert_eq(headroom_cable_ns(198000000), 1000000);
+}
