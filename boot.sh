@@ -17,7 +17,7 @@ cd "$(dirname "$0")"
 build_packages="autoconf automake gcc libc6-dev make pkg-config
     libcap-ng-dev libcriterion-dev libevent-dev libjson-c-dev libnl-3-dev
     libnl-route-3-dev libsqlite3-dev libsystemd-dev sqlite3"
-run_packages="iproute2 python3"
+run_packages="iproute2 python3 python3-yaml"
 check_packages="bash-completion clang-format ethtool iperf3 libxml2-utils
     man-db netcat-openbsd socat valgrind xz-utils"
 

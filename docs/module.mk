@@ -34,3 +34,21 @@ dist_example_SCRIPTS = \
 	docs/examples/watch_pfc.py
 dist_check_SCRIPTS += tests/system/test_examples.py
 TESTS += tests/system/test_examples.py
+
+# The format of topology files, and ready ones with a page each.
+dist_doc_DATA += docs/topology-format.md
+topologydir = $(docdir)/topologies
+dist_topology_DATA = \
+	docs/topologies/README.md \
+	docs/topologies/asymmetric.clab.yml \
+	docs/topologies/asymmetric.md \
+	docs/topologies/five-hops.clab.yml \
+	docs/topologies/five-hops.md \
+	docs/topologies/headroom.clab.yml \
+	docs/topologies/headroom.md \
+	docs/topologies/incast.clab.yml \
+	docs/topologies/incast.md \
+	docs/topologies/leaf-spine.clab.yml \
+	docs/topologies/leaf-spine.md \
+	docs/topologies/victim.clab.yml \
+	docs/topologies/victim.md

@@ -30,3 +30,11 @@ daemon_tests = \
 	tests/system/test_daemon_rpc.py
 dist_check_SCRIPTS += $(daemon_tests)
 TESTS += $(daemon_tests)
+
+# sluice-topo: files that are wrong (no root needed), and on namespaces.
+EXTRA_DIST += tests/system/topo.py
+topo_tests = \
+	tests/system/test_topo.py \
+	tests/system/test_topo_files.py
+dist_check_SCRIPTS += $(topo_tests)
+TESTS += $(topo_tests)

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""sluice-topo on network namespaces: the ready topologies, and that it leaves
+nothing behind, whatever happens."""
+import json
+import os
+import signal
+import time
+
+import slc
+from topo import Topo, line_of, netns_names, script
+
+SMALL = """
+name: NAME
+topology:
+  defaults:
+    kind: linux
+    network-mode: none
+    labels: {sluice-pfc: "3", sluice-memory: 16M}
+  nodes:
+    sw: {labels: {sluice-role: switch}}
+    a: {labels: {sluice-flow: "to=b,prio=3,count=100,rate=50M"}}
+    b:
+  links:
+    - {endpoints: ["a:eth0", "sw:a"], labels: {sluice-rate: 100M}}
+    - {endpoints: ["b:eth0", "sw:b"], labels: {sluice-rate: 100M}}
+"""
+
+
+def register(word):
+    @slc.test("the ready topology %s is as expected" % word)
+    def _(t):
+        topo = Topo(t)
+        status, got = topo.run(topo.ready(word))
+        bad = [v for v in got["expectations"] if not v["holds"]]
+        if bad:
+            for f in got["flows"]:
+                slc.diag({k: f[k] for k in ("flow", "prio", "sent",
+                                            "received", "lost")})
+            slc.diag({n: {p: {r: c for r, c in d.items() if c}
+                          for p, d in ports.items()}
+                      for n, ports in got["drops"].items()})
+            slc.diag("kernel drops: %d" % got["kernel_drops"])
+        assert not bad and status == 0 and got["ok"], bad
+        assert len(got["expectations"]) > 4
+        assert topo.left() == [], topo.left()
+
+
+for name in ("incast", "victim", "five-hops", "asymmetric", "headroom",
+             "leaf-spine"):
+    register(name)
+
+
+@slc.test("up twice, show, exec, list and down are as one expects")
+def _(t):
+    topo = Topo(t)
+    path = topo.file(SMALL)
+    topo("up", path)
+    shown = json.loads(topo("show", "--json").stdout)
+    pid = next(n["pid"] for n in shown["nodes"] if n["node"] == "sw")
+    assert {n["state"] for n in shown["nodes"]} == {"up"}
+    assert [x["state"] for x in shown["links"]] == ["up", "up"]
+    topo("up", path)
+    again = json.loads(topo("show", "--json").stdout)
+    assert next(n["pid"] for n in again["nodes"] if n["node"] == "sw") == pid
+    got = topo("exec", "sw", "--", "sluicectl", "--json", "port").stdout
+    assert [p["name"] for p in json.loads(got)] == ["a", "b"]
+    assert topo("exec", "a", "--", "sh", "-c", "exit 7",
+                check=False).returncode == 7
+    p = topo("exec", "nobody", "--", "true", check=False)
+    assert p.returncode == 2 and "no node 'nobody'" in p.stderr
+    assert [x["name"] for x in json.loads(topo("list", "--json").stdout)] == [
+        topo.name()]
+    topo("down", path)
+    assert topo.left() == [], topo.left()
+    assert "is not up" in topo("down", path).stdout
+
+
+@slc.test("up mends what went away: a switch, a link")
+def _(t):
+    topo = Topo(t)
+    path = topo.file(SMALL)
+    topo("up", path)
+    shown = json.loads(topo("show", "--json").stdout)
+    os.kill(next(n["pid"] for n in shown["nodes"] if n["node"] == "sw"),
+            signal.SIGKILL)
+    topo("exec", "a", "--", "ip", "link", "del", "eth0")
+    p = topo("show", "--json", check=False)
+    assert p.returncode == 1
+    shown = json.loads(p.stdout)
+    assert {n["node"]: n["state"] for n in shown["nodes"]}["sw"] == "dead"
+    assert [x["state"] for x in shown["links"]] == ["absent", "up"]
+    out = topo("up", path).stdout
+    assert "made again: switch sw" in out and "made again: link a:eth0" in out
+    status, got = topo.run(path, "--duration", "0.5")
+    assert status == 0 and got["flows"][0]["received"] == 100, got["flows"]
+    # It was up before the run, and still is.
+    topo("show")
+
+
+@slc.test("two topologies live side by side, and one goes without the other")
+def _(t):
+    topo = Topo(t)
+    topo("up", topo.file(SMALL, "one"))
+    topo("up", topo.file(SMALL, "two"))
+    p = topo("show", check=False)
+    assert p.returncode == 2 and "which topology" in p.stderr
+    topo("down", topo.name("one"))
+    topo("show", topo.name("two"))
+    assert not [x for x in topo.left() if topo.name("one") in x]
+
+
+@slc.test("what a topology is made from cannot change while it is up")
+def _(t):
+    topo = Topo(t)
+    topo("up", topo.file(SMALL))
+    path = topo.file(SMALL.replace("100M", "200M"))
+    p = topo("up", path, check=False)
+    assert p.returncode == 1 and "take it down first" in p.stderr, p.stderr
+    topo("show")
+    topo("down", path)
+    assert topo.left() == [], topo.left()
+
+
+@slc.test("a failure half-way leaves nothing behind, and names its line")
+def _(t):
+    topo = Topo(t)
+    for text, mark, word in (
+            (SMALL.replace("switch}", "switch, sluice-xoff: 1K, sluice-xon: "
+                           "2K}"), "sw: {", "xon"),
+            (SMALL.replace("    b:\n", "    b: {exec: [\"false\"]}\n"),
+             "b: {exec", "exit 1"),
+            (SMALL.replace("    b:\n",
+                           "    b: {exec: [\"/no/such/program\"]}\n"),
+             "b: {exec", "exec '/no/such/program'")):
+        path = topo.file(text)
+        p = topo("up", path, check=False)
+        assert p.returncode == 2, p.stderr
+        assert "%s:%d: " % (path, line_of(path, mark)) in p.stderr, p.stderr
+        assert word in p.stderr, p.stderr
+        assert topo.left() == [], topo.left()
+
+
+@slc.test("a namespace, or an interface, that is there already is not touched")
+def _(t):
+    topo = Topo(t)
+    ns = "slc-%s-b" % topo.name()
+    slc.run("ip", "netns", "add", ns)
+    t.callback(slc.run, "ip", "netns", "del", ns, check=False)
+    path = topo.file(SMALL)
+    p = topo("up", path, check=False)
+    assert p.returncode == 2 and ns in p.stderr and \
+        "%s:%d: " % (path, line_of(path, "^    b:")) in p.stderr, p.stderr
+    assert ns in netns_names()
+    assert topo.left() == [ns], topo.left()
+    # "host:" ends, in a namespace of ours for the host.
+    host = t.enter_context(slc.Netns("host"))
+    host.veth("slc-taken", "slc-other")
+    path = topo.file(SMALL.replace("NAME", "NAMEx") + """
+    - endpoints: ["sw:up", "host:slc-taken"]
+""")
+    enter = ["nsenter", "--net=/run/netns/" + host.name]
+    p = slc.run(*enter, script(), "up", path, check=False, env=topo.env)
+    assert p.returncode == 2 and "interface slc-taken" in p.stderr, p.stderr
+    assert host.exists("slc-taken") and host.exists("slc-other")
+    path = topo.file(SMALL.replace("NAME", "NAMEx") + """
+    - endpoints: ["sw:up", "host:slc-free"]
+""")
+    slc.run(*enter, script(), "up", path, env=topo.env)
+    assert host.exists("slc-free")
+    slc.run(*enter, script(), "down", path, env=topo.env)
+    assert not host.exists("slc-free") and host.exists("slc-taken")
+
+
+@slc.test("binds and env hold in a node, and nowhere else")
+def _(t):
+    topo = Topo(t)
+    with open(os.path.join(topo.dir, "hello"), "w") as f:
+        f.write("from the bind\n")
+    path = topo.file(SMALL.replace("    b:\n", """    b:
+      env: {COLOUR: "dark blue"}
+      binds: [".:/mnt:ro"]
+      exec: ["test -f /mnt/hello"]
+"""))
+    topo("up", path)
+    got = topo("exec", "b", "--", "sh", "-c",
+               "cat /mnt/hello; echo $COLOUR").stdout
+    assert got == "from the bind\ndark blue\n", got
+    assert topo("exec", "b", "--", "touch", "/mnt/x",
+                check=False).returncode != 0
+    assert not os.path.exists("/mnt/hello")
+    topo("down")
+    assert topo.left() == [], topo.left()
+    p = topo("up", topo.file(SMALL.replace(
+        "    b:\n", "    b: {binds: [\".:/no/such/place\"]}\n")), check=False)
+    assert p.returncode == 2 and "/no/such/place" in p.stderr, p.stderr
+
+
+@slc.test("killed half-way, what up made is found again, and told to end, it "
+          "cleans up")
+def _(t):
+    topo = Topo(t)
+    path = topo.file(SMALL.replace("    b:\n", """    b: {exec: ["sleep 60"]}
+"""))
+    journal = os.path.join(topo.state, topo.name(), "nodes", "sw", "sluiced."
+                           "pid")
+    for sig in (signal.SIGKILL, signal.SIGTERM):
+        p = topo.popen("up", path)
+        slc.wait_for(lambda: os.path.exists(journal), "half of it is there")
+        p.send_signal(sig)
+        p.wait(20)
+        if sig == signal.SIGKILL:
+            assert [x for x in topo.left() if x.startswith("slc-")]
+            topo("down", path)
+        assert topo.left() == [], topo.left()
+
+
+@slc.test("a run that is not as expected says so by its exit status")
+def _(t):
+    topo = Topo(t)
+    path = topo.file(SMALL.replace(
+        "16M}", "16M, sluice-duration: 300ms, "
+        "sluice-expect.x: \"received from=a = 99\"}"))
+    p = topo("run", path, check=False)
+    assert p.returncode == 1, p.stderr
+    assert "[NOT SO] received from=a = 99  (100)" in p.stdout, p.stdout
+    assert "1 of 3 expectations did not hold." in p.stdout, p.stdout
+    assert topo.left() == [], topo.left()
+
+
+@slc.test("24 nodes, 16 of them switches, are up in less than 10 s, and idle "
+          "without a busy loop")
+def _(t):
+    topo = Topo(t)
+    text = SMALL[:SMALL.index("  nodes:")] + "  nodes:\n"
+    for n in range(16):
+        text += "    s%d: {labels: {sluice-role: switch}}\n" % n
+    for n in range(8):
+        text += "    h%d:\n" % n
+    text += "  links:\n"
+    for n in range(15):
+        text += "    - endpoints: [\"s%d:down\", \"s%d:up\"]\n" % (n, n + 1)
+    for n in range(8):
+        text += "    - endpoints: [\"h%d:eth0\", \"s%d:h\"]\n" % (n, n)
+    began = time.monotonic()
+    topo("up", topo.file(text))
+    slc.diag("up in %.1f s" % (time.monotonic() - began))
+    nodes = json.loads(topo("show", "--json").stdout)["nodes"]
+    pids = [n["pid"] for n in nodes if n["pid"]]
+    assert len(pids) == 16 and {n["state"] for n in nodes} == {"up"}
+    time.sleep(1)  # let them come to rest
+    before = [(slc.context_switches(p), slc.cpu_seconds(p)) for p in pids]
+    time.sleep(2)
+    after = [(slc.context_switches(p), slc.cpu_seconds(p)) for p in pids]
+    wakes = [(b[0] - a[0]) / 2 for a, b in zip(before, after)]
+    slc.diag("%.2f %% of a core for 24 of them, at most %d wakes a second" % (
+        sum(b[1] - a[1] for a, b in zip(before, after)) / 2 / 16 * 24 * 100,
+        max(wakes)))
+    # Counted, not timed: a busy loop has many thousands.
+    assert max(wakes) < 200, wakes
+
+
+slc.main(root=True, needs=["ip", "nsenter"])

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The run of a topology: every host starts its probe, all start together, and
+when every switch is quiet again what everyone counted is collected."""
+import contextlib
+import json
+import os
+import select
+import subprocess
+import time
+
+from . import config, expect, lab, values
+from .errors import FileError, TopoError
+
+READY_S = 20.0
+SETTLE_S = 10.0
+QUIET_POLLS = 4
+MAX_SECONDS = 45.0  # sluice-probe holds for a minute
+# Rings of end stations, which share a few cores with everything else.
+RING = "8M"
+
+
+class Probe:
+    """The sluice-probe of a host: ready, waiting for go()."""
+
+    def __init__(self, runtime, station, words):
+        self.station = station
+        argv = [runtime.ready_program("sluice-probe"),
+                "--iface", station.interface.name, "--json", "--barrier",
+                "--hold"] + words
+        self.proc = subprocess.Popen(
+            runtime.argv(station.node, argv), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=lab.environment())
+
+    def await_ready(self):
+        """Its line on standard error, or what is wrong with it."""
+        text = b""
+        end = time.monotonic() + READY_S
+        fd = self.proc.stderr.fileno()
+        while b"\n" not in text and time.monotonic() < end:
+            if select.select([fd], [], [], 0.2)[0]:
+                data = os.read(fd, 4096)
+                if not data:
+                    break
+                text += data
+        if not text.startswith(b"ready\n"):
+            self.fail(text.decode(errors="replace"))
+
+    def fail(self, text):
+        node = self.station.node
+        line = (node.labels.get("sluice-probe") or node).line
+        raise FileError(self.station.path, line, "the probe of host '%s': %s"
+                        % (node.name, text.strip() or "is not ready within "
+                           "%g s" % READY_S))
+
+    def go(self):
+        self.proc.stdin.write(b"go\n")
+        self.proc.stdin.flush()
+
+    def result(self, timeout):
+        try:
+            out, err = self.proc.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            raise TopoError("the probe of host '%s' does not end" %
+                            self.station.node.name)
+        if self.proc.returncode:
+            self.fail(err.decode(errors="replace"))
+        return json.loads(out)
+
+    def close(self):
+        if self.proc.poll() is None:
+            self.proc.kill()
+        self.proc.wait()
+        for f in (self.proc.stdin, self.proc.stdout, self.proc.stderr):
+            with contextlib.suppress(OSError):
+                if f is not None:
+                    f.close()
+
+
+class Run:
+    """What a run came to; report makes numbers and tables of it."""
+
+    def __init__(self, topo, stations, duration):
+        self.topo, self.stations, self.duration = topo, stations, duration
+        self.before, self.after = {}, {}
+        self.probes = {}
+        self.quiet = False
+        self.expectations = expect.of_topology(topo)
+        self.samples = []
+
+
+def _setting(topo, key, fn, default):
+    label = topo.labels.get(key)
+    if label is None:
+        return default
+    try:
+        return fn(label.text)
+    except ValueError as e:
+        raise FileError(topo.path, label.line, "%s: %s" % (key, e))
+
+
+def seconds_of(topo, duration=None):
+    """(seconds of load, seconds to settle), checked."""
+    if duration is None:
+        duration = _setting(topo, "sluice-duration", values.time_ns,
+                            3 * 10**9) / 1e9
+    settle = _setting(topo, "sluice-settle", values.time_ns,
+                      int(SETTLE_S * 1e9)) / 1e9
+    if not 0.1 <= duration <= MAX_SECONDS:
+        raise TopoError("a run of %g s: 0.1 s to %g s are possible" % (
+            duration, MAX_SECONDS))
+    if not 0.1 <= settle <= MAX_SECONDS:
+        raise TopoError("%g s to settle: 0.1 s to %g s are possible" % (
+            settle, MAX_SECONDS))
+    return duration, settle
+
+
+def words_of(station, stations, duration, settle):
+    """The arguments of a host's probe, beside the common ones."""
+    words = ["receive"]
+    if station.flows:
+        words.append("send")
+    words += ["--duration", "%dms" % (duration * 1000),
+              "--drain", "%dms" % (settle * 1000), "--ring", RING]
+    if station.rate:
+        words += ["--rate", str(station.rate)]
+    if station.pfc:
+        words += ["--pfc", ",".join(map(str, station.pfc))]
+    if station.asymmetric:
+        words.append("--asymmetric")
+    for flow in station.flows:
+        pairs = dict(flow.pairs, id=str(flow.number),
+                     dst=stations[flow.target.name].interface.mac)
+        words += ["--flow", ",".join("%s=%s" % kv for kv in pairs.items())]
+    return words + station.extra
+
+
+def greet(the_lab, stations):
+    """Every host that is sent to is heard once in each of the VLANs in which
+    it is sent to, so that nothing to it is flooded."""
+    wanted = sorted({(f.target.name, f.vlan) for s in stations.values()
+                     for f in s.flows})
+    runtime = the_lab.runtime
+    flows = {}
+    for name, vlan in wanted:
+        flows.setdefault(name, []).append(vlan)
+    procs = []
+    for name, vlans in flows.items():
+        argv = [runtime.ready_program("sluice-probe"), "--iface",
+                stations[name].interface.name, "send"]
+        for vlan in vlans:
+            argv += ["--flow", "prio=0,count=1,size=60,dst=broadcast,vlan=%s"
+                     % vlan]
+        procs.append((name, subprocess.Popen(
+            runtime.argv(stations[name].node, argv), env=lab.environment(),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True)))
+    for name, p in procs:
+        _, err = p.communicate(timeout=READY_S)
+        if p.returncode:
+            raise TopoError("host '%s' cannot send: %s" % (name,
+                                                           err.strip()))
+
+
+def _snapshot(connections):
+    return {name: {
+        "stats": {p["port"]: p for p in rpc.call("stats.show")},
+        "pfc": {p["port"]: p for p in rpc.call("pfc.counters")},
+        "pause": {p["port"]: p for p in rpc.call("pfc.show")},
+        "buffer": rpc.call("buffer.show"),
+        "doctor": rpc.call("doctor.show"),
+        "audit": rpc.call("audit.show"),
+    } for name, rpc in connections.items()}
+
+
+def _is_quiet(connections):
+    """Nothing held, no one paused: then what was received and sent so far,
+    else None."""
+    counts = []
+    for rpc in connections.values():
+        for a in rpc.call("audit.show"):
+            if a["held"] or a["charged_bytes"]:
+                return None
+            counts.append((a["rx"], a["tx"]))
+        if any(p["paused"] or p["pausing"] for p in rpc.call("pfc.show")):
+            return None
+    return counts
+
+
+def _await_quiet(connections, seconds):
+    """Until nothing moves: the last frames may be on their way between the
+    switches, or in end stations that were not scheduled for a while."""
+    end = time.monotonic() + seconds
+    last, in_a_row = None, 0
+    while in_a_row < QUIET_POLLS:
+        counts = _is_quiet(connections)
+        in_a_row = in_a_row + 1 if counts is not None and \
+            counts == last else 0
+        last = counts
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def run(the_lab, duration=None, sampler=None):
+    """Runs the traffic of a topology that is up."""
+    topo = the_lab.topo
+    duration, settle = seconds_of(topo, duration)
+    stations = config.stations(topo)
+    for s in stations.values():
+        s.path = topo.path
+    out = Run(topo, stations, duration)
+    with contextlib.ExitStack() as stack:
+        connections = {n.name: stack.enter_context(the_lab.rpc(n))
+                       for n in topo.switches()}
+        greet(the_lab, stations)
+        _await_quiet(connections, settle)
+        probes = {}
+        for name, s in stations.items():
+            probes[name] = Probe(the_lab.runtime, s, words_of(
+                s, stations, duration, settle))
+            stack.callback(probes[name].close)
+        for probe in probes.values():
+            probe.await_ready()
+        out.before = _snapshot(connections)
+        began = time.monotonic()
+        for probe in probes.values():
+            probe.go()
+        if sampler:
+            out.samples = sampler(connections, began, duration)
+        time.sleep(max(0, began + duration - time.monotonic()))
+        out.quiet = _await_quiet(connections, settle)
+        for probe in probes.values():
+            with contextlib.suppress(OSError):
+                probe.proc.stdin.close()
+            probe.proc.stdin = None
+        # A flow that is paused for good waits for as long as it may.
+        limit = max(5, began + duration + settle - time.monotonic() + 5)
+        out.probes = {n: p.result(limit) for n, p in probes.items()}
+        out.after = _snapshot(connections)
+    return out
