@@ -15,6 +15,9 @@ READY_S = 20.0
 SETTLE_S = 10.0
 QUIET_POLLS = 4
 MAX_SECONDS = 45.0  # sluice-probe holds for a minute
+# Flows begin so long after the probes: a receiver counts from its own start,
+# and may be woken later than a sender.
+LEAD_NS = 300 * 10**6
 # Rings of end stations, which share a few cores with everything else.
 RING = "8M"
 
@@ -120,7 +123,7 @@ def words_of(station, stations, duration, settle):
     words = ["receive"]
     if station.flows:
         words.append("send")
-    words += ["--duration", "%dms" % (duration * 1000),
+    words += ["--duration", "%dms" % (duration * 1000 + LEAD_NS // 10**6),
               "--drain", "%dms" % (settle * 1000), "--ring", RING]
     if station.rate:
         words += ["--rate", str(station.rate)]
@@ -129,7 +132,8 @@ def words_of(station, stations, duration, settle):
     if station.asymmetric:
         words.append("--asymmetric")
     for flow in station.flows:
-        pairs = dict(flow.pairs, id=str(flow.number),
+        at = max(LEAD_NS, values.time_ns(flow.pairs.get("at", "0s")))
+        pairs = dict(flow.pairs, id=str(flow.number), at="%dns" % at,
                      dst=stations[flow.target.name].interface.mac)
         words += ["--flow", ",".join("%s=%s" % kv for kv in pairs.items())]
     return words + station.extra
@@ -224,7 +228,7 @@ def run(the_lab, duration=None, sampler=None):
         for probe in probes.values():
             probe.await_ready()
         out.before = _snapshot(connections)
-        began = time.monotonic()
+        began = time.monotonic() + LEAD_NS / 1e9
         for probe in probes.values():
             probe.go()
         if sampler:
