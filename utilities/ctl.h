@@ -174,6 +174,13 @@ void ctl_help_noun(const struct ctl_noun *);
  * what the completion reads. */
 void ctl_list_commands(void);
 
+/* --- ctl_attach.c ----------------------------------------------------------
+ */
+
+extern const struct ctl_key ctl_attach_keys[]; /* null-terminated */
+enum ctl_status ctl_attach(struct ctl *, struct json_object *params);
+enum ctl_status ctl_detach(struct ctl *, struct json_object *params);
+
 /* --- ctl_words.c -----------------------------------------------------------
  */
 

@@ -196,6 +196,17 @@ static const struct ctl_verb verbs[] = {
      .args = {{"PORT", "name", false}},
      .doc = "Takes a port out of its bridge.",
      .method = "port.del"},
+    {.name = "attach",
+     .args = {{"BRIDGE", "bridge", false},
+              {"CONTAINER|NETNS|PID", NULL, false},
+              {"IFNAME", NULL, false}},
+     .keys = ctl_attach_keys,
+     .doc = "Wires a container or namespace to a bridge, as IFNAME there.",
+     .run = ctl_attach},
+    {.name = "detach",
+     .args = {{"PORT", "name", false}},
+     .doc = "Takes back what attach made.",
+     .run = ctl_detach},
     {.name = NULL}};
 
 const struct ctl_noun ctl_port = {

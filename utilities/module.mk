@@ -57,6 +57,7 @@ bin_PROGRAMS += utilities/sluicectl
 utilities_sluicectl_SOURCES = \
 	utilities/ctl.c \
 	utilities/ctl.h \
+	utilities/ctl_attach.c \
 	utilities/ctl_bridge.c \
 	utilities/ctl_buffer.c \
 	utilities/ctl_config.c \
@@ -77,7 +78,7 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_watermark.c \
 	utilities/ctl_words.c
 utilities_sluicectl_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
-utilities_sluicectl_LDADD = lib/rpc/librpc.a lib/base/libbase.a $(JSONC_LIBS)
+utilities_sluicectl_LDADD = lib/rpc/librpc.a $(NETDEV_LIBS) $(JSONC_LIBS)
 dist_man_MANS += docs/man/sluicectl.8
 EXTRA_DIST += utilities/may_include
 dist_bashcomp_DATA = utilities/sluicectl.bash

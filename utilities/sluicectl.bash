@@ -113,6 +113,9 @@ _sluicectl()
                         [[ -d /sys/class/net ]] &&
                             candidates=$(cd /sys/class/net && echo *) ;;
                     bridge:add:*) ;;
+                    *:CONTAINER*)
+                        [[ -d /run/netns ]] &&
+                            candidates=$(cd /run/netns && echo *) ;;
                     *:PORT) candidates=$(_sluicectl_ask port list) ;;
                     *:BRIDGE) candidates=$(_sluicectl_ask bridge list) ;;
                     *:FILE)

@@ -5,6 +5,8 @@ lib_netdev_libnetdev_a_SOURCES = \
 	lib/netdev/afpacket.c \
 	lib/netdev/afpacket.h \
 	lib/netdev/afpacket_rx.c \
+	lib/netdev/attach.c \
+	lib/netdev/attach.h \
 	lib/netdev/gso.c \
 	lib/netdev/gso.h \
 	lib/netdev/link.c \

@@ -38,3 +38,7 @@ topo_tests = \
 	tests/system/test_topo_files.py
 dist_check_SCRIPTS += $(topo_tests)
 TESTS += $(topo_tests)
+
+# sluicectl port attach and detach.
+dist_check_SCRIPTS += tests/system/test_attach.py
+TESTS += tests/system/test_attach.py
