@@ -221,7 +221,9 @@ ctl_detach(struct ctl *ctl, struct json_object *params)
     struct err err;
 
     err_clear(&err);
-    if (!attach_is_ours(port)) {
+    if (ctl_connect(ctl) != CTL_OK) {
+        status = CTL_NO_DAEMON;
+    } else if (!attach_is_ours(port)) {
         ctl_complain("port detach: interface '%.40s' is not here, or was not "
                      "made by port attach",
                      port);
