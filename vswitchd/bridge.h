@@ -57,8 +57,12 @@ struct port {
     struct counts base;          /* what clear subtracts from what is shown */
     uint64_t paused_seen[2][N_PRIO];     /* paused times that were shown */
     struct dp_port_peaks marks[N_MARKS]; /* before they last began anew */
-    struct port *heir;   /* takes its place, and its counts when it ends */
-    struct port *origin; /* whose heir it is */
+    uint64_t arrival_ns;     /* when arrivals were last looked at */
+    uint64_t arrival_bytes;  /* that had arrived till then */
+    uint64_t arrival_excess; /* more than the line can have brought */
+    uint64_t arrival_bps;    /* fastest that was proven to be too fast */
+    struct port *heir;       /* takes its place, and its counts when it ends */
+    struct port *origin;     /* whose heir it is */
 };
 
 /* What only former plans of a bridge name, until the datapath let go. */
@@ -90,6 +94,7 @@ struct bridge {
     uint64_t events_lost_seen;        /* of the datapath, as last logged */
     struct log_limit violation_limit; /* of log lines */
     uint64_t stall_wanted_ns;         /* that did not fit: not tried again */
+    uint64_t stall_longest_ns;        /* longest that was ever measured */
     uint64_t window_ns;               /* when the stall was last reset */
 };
 

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "daemon.h"
 #include "links.h"
+#include "netdev/link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,24 @@ claim_counts(struct build *x)
     }
 }
 
+/* The ring that is configured.  That of a tap is a queue of the kernel, which
+ * can be changed while it is in use. */
+static void
+take_ring(struct port *p, const struct conf_port *cp)
+{
+    uint32_t queue = netdev_tap_queue(cp->ring_bytes);
+    struct err err;
+
+    err_clear(&err);
+    if (p->cls == &netdev_tap && p->netdev && p->ring_conf != cp->ring_bytes) {
+        if (link_set_txqlen(p->name, queue, &err))
+            log_warn("port %s: its queue cannot be changed: %s", p->name,
+                     err.msg);
+        p->netdev->cls->poll_kernel(p->netdev);
+    }
+    p->ring_conf = cp->ring_bytes;
+}
+
 /* What ports have now is put away, and what they are to have is theirs. */
 static void
 take_ports(struct build *x)
@@ -94,8 +113,7 @@ take_ports(struct build *x)
         bp->port->link = links_state(bp->port);
     }
     for (uint32_t i = 0; i < x->conf->n_ports; i++)
-        b->ports[x->conf->ports[i]->slot]->ring_conf =
-            x->conf->ports[i]->ring_bytes;
+        take_ring(b->ports[x->conf->ports[i]->slot], x->conf->ports[i]);
 }
 
 /* Takes over moved netdevs that their former bridge has let go of. */

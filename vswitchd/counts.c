@@ -272,6 +272,8 @@ counts_clear(struct bridge *b, struct port *p, unsigned sections)
     for (size_t i = 0; i < N_WORDS; i++)
         if (section_of[i] & sections)
             words(&p->base)[i] = words(&now)[i];
+    if (sections & COUNTS_PORT)
+        p->arrival_bps = 0;
 }
 
 /* --- one port after the other ------------------------------------------- */

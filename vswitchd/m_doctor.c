@@ -5,11 +5,9 @@
  * the datapath measures; beside the headroom, the receive ring has to hold
  * what arrives while the thread does not run.  Control thread.
  */
-#include "methods.h"
-
+#include "doctor.h"
 #include "json.h"
 #include "netdev/link.h"
-#include "qos/headroom.h"
 #include "watch.h"
 
 #include <inttypes.h>
@@ -21,26 +19,13 @@
 #define WIRE_OVERHEAD 24u
 /* A slot of the receive ring has that much beside the frame, at most. */
 #define SLOT_OVERHEAD 224u
+#define RING_BLOCK    UINT64_C(262144)
+/* What stands for a frame of the queue of a TAP (netdev_tap_queue). */
+#define TAP_FRAME_BYTES UINT64_C(2048)
 
-enum verdict { YES, UNSURE, NO };
-
-/* One lossless priority of a port, looked at. */
-struct diagnosis {
-    const struct port_view *v;    /* the port */
-    int group;                    /* the priority's */
-    uint64_t stall_ns;            /* to be survived */
-    struct headroom need;         /* every term */
-    uint64_t headroom_bytes;      /* that there is */
-    uint64_t n_slots;             /* of the receive ring */
-    uint64_t ring_bytes;          /* what it holds, in frames of full size */
-    uint64_t ring_needed_bytes;   /* what arrives during a stall */
-    enum verdict verdict;         /* so far */
-    struct json_object *findings; /* what is wrong */
-};
-
-static void __attribute__((format(printf, 6, 7)))
-find(struct diagnosis *x, enum verdict verdict, const char *term,
-     uint64_t short_bytes, const char *command, const char *fmt, ...)
+void
+doctor_find(struct diagnosis *x, enum verdict verdict, const char *term,
+            uint64_t short_bytes, const char *command, const char *fmt, ...)
 {
     struct json_object *o = json_object_new_object();
     char message[320];
@@ -69,6 +54,25 @@ round_up(uint64_t bytes, char *out, size_t size)
         snprintf(out, size, "%" PRIu64 "K", (bytes + 1023) / 1024);
 }
 
+/* The command that makes room for `extra` octets of headroom on the port, if
+ * they do not fit into what is shared; null: they do, or nothing helps. */
+static const char *
+memory_command(const struct diagnosis *x, uint64_t extra, char *out,
+               size_t size)
+{
+    const struct port_view *v = x->v;
+    uint64_t all = extra * v->cb->n_ports; /* the others need as much */
+    uint64_t bytes = v->cb->memory_bytes + 2 * all;
+    char text[32];
+
+    if (v->bridge->plan->shared_bytes / 2 > all || bytes > CONF_MAX_MEMORY)
+        return NULL;
+    round_up(bytes, text, sizeof(text));
+    snprintf(out, size, "sluicectl bridge set %s memory %s", v->cb->name,
+             text);
+    return out;
+}
+
 static uint64_t
 stall_bytes(const struct port_view *v, uint64_t stall_ns)
 {
@@ -90,30 +94,39 @@ look_at_headroom(struct diagnosis *x)
     if (x->headroom_bytes >= x->need.total_bytes)
         return;
     missing = x->need.total_bytes - x->headroom_bytes;
-    if (conf_group_in_force(v->cb, v->cp, x->group, NULL)->headroom_bytes !=
+    if (conf_group_in_force(v->cb, v->cp, x->group, NULL)->headroom_bytes ==
         CONF_HEADROOM_AUTO) {
-        snprintf(command, sizeof(command),
-                 "sluicectl buffer set %s pg %d headroom auto", v->cp->name,
-                 x->group);
-    } else {
         round_up(v->cb->memory_bytes + missing * v->cb->n_ports, size,
                  sizeof(size));
         snprintf(command, sizeof(command), "sluicectl bridge set %s memory %s",
                  v->cb->name, size);
+    } else if (!memory_command(x, missing, command, sizeof(command))) {
+        snprintf(command, sizeof(command),
+                 "sluicectl buffer set %s pg %d headroom auto", v->cp->name,
+                 x->group);
     }
-    find(x, NO, "headroom", missing, command,
-         "the headroom of group %d does not hold what may arrive after XOFF",
-         x->group);
+    doctor_find(
+        x, NO, "headroom", missing, command,
+        "the headroom of group %d does not hold what may arrive after XOFF",
+        x->group);
 }
 
 static void
 ring_command(const struct diagnosis *x, uint64_t n_slots, char *out,
              size_t size)
 {
-    uint64_t bytes =
-        n_slots * (x->v->cb->max_frame_bytes + (uint64_t) SLOT_OVERHEAD);
+    uint64_t bytes = n_slots * TAP_FRAME_BYTES;
     char text[32];
 
+    if (x->v->port->cls != &netdev_tap) {
+        /* The provider makes a ring of whole blocks of whole slots. */
+        n_slots += n_slots / 64;
+        bytes =
+            n_slots * (x->v->cb->max_frame_bytes + (uint64_t) SLOT_OVERHEAD);
+        bytes = (bytes + RING_BLOCK - 1) / RING_BLOCK * RING_BLOCK;
+    }
+    if (bytes > CONF_MAX_RING)
+        bytes = CONF_MAX_RING;
     round_up(bytes, text, sizeof(text));
     snprintf(out, size, "sluicectl port set %s ring %s", x->v->cp->name, text);
 }
@@ -121,22 +134,25 @@ ring_command(const struct diagnosis *x, uint64_t n_slots, char *out,
 static void
 look_at_ring(struct diagnosis *x)
 {
+    bool is_tap = x->v->port->cls == &netdev_tap;
     uint64_t frame = x->v->cb->max_frame_bytes;
     char command[128];
 
     if (!x->n_slots) {
-        find(x, UNSURE, "ring", 0, NULL,
-             "how much the interface holds for us is not known");
+        doctor_find(x, UNSURE, "ring", 0, NULL,
+                    "how much the interface holds for us is not known");
         return;
     }
     if (x->ring_bytes >= x->ring_needed_bytes)
         return;
     ring_command(x, x->ring_needed_bytes / frame + 1, command,
                  sizeof(command));
-    find(x, NO, "ring", x->ring_needed_bytes - x->ring_bytes, command,
-         "the receive ring does not hold what arrives at line rate while the "
-         "thread does not run for %" PRIu64 " us",
-         x->stall_ns / 1000);
+    doctor_find(x, NO, is_tap ? "tap-queue" : "ring",
+                x->ring_needed_bytes - x->ring_bytes, command,
+                "the %s does not hold what arrives at line rate while the "
+                "thread does not run for %" PRIu64 " us",
+                is_tap ? "queue of the TAP (txqueuelen)" : "receive ring",
+                x->stall_ns / 1000);
 }
 
 /* Slots and buffers hold one frame each, however short it is: shortest frame
@@ -152,43 +168,70 @@ shortest(uint64_t bytes, uint64_t n)
 static void
 look_at_small_frames(struct diagnosis *x)
 {
-    const struct port_view *v = x->v;
     uint64_t frame = shortest(x->ring_needed_bytes, x->n_slots);
-    uint64_t all_bytes = 0, n = v->bridge->plan->low_buffers, of_pool;
-    char command[128], size[32];
+    char command[128];
 
-    if (x->n_slots && frame > PKT_MIN_LEN && x->verdict != NO) {
-        ring_command(x,
-                     x->ring_needed_bytes / (PKT_MIN_LEN + WIRE_OVERHEAD) + 1,
-                     command, sizeof(command));
-        find(x, UNSURE, "small-frames", 0, command,
-             "frames shorter than %" PRIu64 " octets, at line rate, would "
-             "fill the %" PRIu64 " slots of the receive ring during a stall",
-             frame, x->n_slots);
-    }
+    if (!x->n_slots || frame <= PKT_MIN_LEN || x->verdict == NO)
+        return;
+    ring_command(x, x->ring_needed_bytes / (PKT_MIN_LEN + WIRE_OVERHEAD) + 1,
+                 command, sizeof(command));
+    doctor_find(x, UNSURE, "small-frames", 0, command,
+                "frames shorter than %" PRIu64 " octets, at line rate, would "
+                "fill the %" PRIu64
+                " slots of the receive ring during a stall",
+                frame, x->n_slots);
+}
+
+/* What all lossless ports of the bridge may receive during a stall. */
+static uint64_t
+all_stall_bytes(const struct diagnosis *x)
+{
+    const struct port_view *v = x->v;
+    uint64_t all = 0;
+
     for (uint32_t i = 0; i < v->cb->n_ports; i++) {
         struct port_view w = *v;
 
         w.cp = v->cb->ports[i];
         w.port = v->bridge->ports[w.cp->slot];
         if (conf_lossless_groups(v->cb, w.cp))
-            all_bytes += stall_bytes(&w, x->stall_ns);
+            all += stall_bytes(&w, x->stall_ns);
     }
-    of_pool = shortest(all_bytes, n);
-    if (of_pool <= PKT_MIN_LEN || x->verdict == NO)
+    return all;
+}
+
+static void
+look_at_buffers(struct diagnosis *x)
+{
+    const struct port_view *v = x->v;
+    uint64_t all = all_stall_bytes(x), n = v->bridge->plan->low_buffers;
+    uint64_t needed = all / (PKT_MIN_LEN + WIRE_OVERHEAD) + 1, bytes;
+    uint64_t frame = shortest(all, n);
+    char command[128], size[32];
+
+    if (frame <= PKT_MIN_LEN || x->verdict == NO)
         return;
-    /* Buffers are kept for headroom by its bytes, one for each 256. */
-    round_up(x->ring_needed_bytes / (PKT_MIN_LEN + WIRE_OVERHEAD) * 256, size,
-             sizeof(size));
-    snprintf(command, sizeof(command),
-             "sluicectl buffer set %s pg %d headroom %s", v->cp->name,
-             x->group, size);
-    find(x, UNSURE, "buffers", 0, command,
-         "frames shorter than %" PRIu64
-         " octets, at line rate on all lossless "
-         "ports, would take the %" PRIu64 " frame buffers that are kept for "
-         "headroom",
-         of_pool, n);
+    /* Buffers are kept for headroom by its bytes, one for each 256, but no
+     * more than half of all. */
+    bytes = x->ring_needed_bytes / (PKT_MIN_LEN + WIRE_OVERHEAD) * 256 + 1024;
+    if (needed > v->bridge->sizes.n_buffers / 2) {
+        bytes =
+            v->cb->memory_bytes * 9 / 4 * needed / v->bridge->sizes.n_buffers;
+        round_up(bytes, size, sizeof(size));
+        snprintf(command, sizeof(command), "sluicectl bridge set %s memory %s",
+                 v->cb->name, size);
+    } else if (!memory_command(x, bytes, command, sizeof(command))) {
+        round_up(bytes, size, sizeof(size));
+        snprintf(command, sizeof(command),
+                 "sluicectl buffer set %s pg %d headroom %s", v->cp->name,
+                 x->group, size);
+    }
+    doctor_find(x, UNSURE, "buffers", 0,
+                bytes > CONF_MAX_MEMORY ? NULL : command,
+                "frames shorter than %" PRIu64 " octets, at line rate on all "
+                "lossless ports, would take the %" PRIu64 " frame buffers "
+                "that are kept for headroom",
+                frame, n);
 }
 
 static void
@@ -198,39 +241,47 @@ look_at_interface(struct diagnosis *x)
     struct link_info info;
 
     if (v->port->link == PORT_ABSENT) {
-        find(x, UNSURE, "interface", 0, NULL,
-             "there is no interface %s at this moment", v->cp->name);
+        doctor_find(x, UNSURE, "interface", 0, NULL,
+                    "there is no interface %s at this moment", v->cp->name);
         return;
     }
     if (!v->cp->rate_bps && !v->port->live.speed_bps)
-        find(x, UNSURE, "rate", 0, NULL,
-             "the interface does not say how fast it is, and no rate is "
-             "configured: 10G is assumed");
+        doctor_find(
+            x, UNSURE, "rate", 0, NULL,
+            "the interface does not say how fast it is, and no rate is "
+            "configured: 10G is assumed");
     if (v->port->netdev && v->port->netdev->ifindex && v->pp->pfc.enabled &&
         !link_get_index(v->port->netdev->ifindex, &info, NULL) &&
         !info.kind[0])
-        find(x, UNSURE, "nic", 0, NULL,
-             "%s is a physical NIC: its MAC may swallow or answer PFC frames "
-             "itself; see docs/pfc.md",
-             v->cp->name);
+        doctor_find(
+            x, UNSURE, "nic", 0, NULL,
+            "%s is a physical NIC: its MAC may swallow or answer PFC frames "
+            "itself; see docs/pfc.md",
+            v->cp->name);
 }
 
+/* What was lost may be lost again: till somebody says that the cause is
+ * mended, by clearing the counters, it is not sure. */
 static void
 look_at_past(struct diagnosis *x, int prio)
 {
-    const struct port *p = x->v->port;
-    uint64_t n = counter_get(&dp_port_counters(p->state)->violations[prio]);
+    char command[128];
+    struct counts c;
 
-    if (n)
-        find(x, YES, "violations", 0, NULL,
-             "%" PRIu64 " lossless frames of the priority were lost since the "
-             "port was added",
-             n);
-    if (p->kernel_violations)
-        find(x, YES, "violations", 0, NULL,
-             "the kernel lost %" PRIu64 " frames of the port, of lossless "
-             "classes perhaps, since it was added",
-             p->kernel_violations);
+    counts_get(x->v->port, false, &c);
+    snprintf(command, sizeof(command), "sluicectl stats clear %s",
+             x->v->cp->name);
+    if (c.n.violations[prio])
+        doctor_find(x, UNSURE, "violations", 0, command,
+                    "%" PRIu64 " lossless frames of the priority were lost; "
+                    "when the cause is mended, clear the counters",
+                    c.n.violations[prio]);
+    if (c.kernel_violations)
+        doctor_find(x, UNSURE, "violations", 0, command,
+                    "the kernel lost %" PRIu64 " frames of the port, of "
+                    "lossless classes perhaps; when the cause is mended, "
+                    "clear the counters",
+                    c.kernel_violations);
 }
 
 /* --- the answer --------------------------------------------------------- */
@@ -273,6 +324,7 @@ diagnose(struct diagnosis *x)
     if (v->port->link != PORT_ABSENT)
         look_at_ring(x);
     look_at_small_frames(x);
+    look_at_buffers(x);
     look_at_interface(x);
 }
 
@@ -280,11 +332,14 @@ static void
 add_diagnosis(const struct port_view *v, int prio, struct json_object *to)
 {
     static const char *const words[] = {"yes", "unsure", "no"};
-    struct diagnosis x = {.v = v, .group = v->pp->prio_to_pg[prio]};
+    struct diagnosis x = {.v = v,
+                          .prio = prio,
+                          .group = v->pp->prio_to_pg[prio]};
     struct json_object *o = json_object_new_object();
 
     x.findings = json_object_new_array();
     diagnose(&x);
+    doctor_peer(&x);
     look_at_past(&x, prio);
     json_add_text(o, "port", v->port->name);
     json_add_text(o, "bridge", v->bridge->name);
@@ -342,7 +397,10 @@ const struct rpc_method methods_doctor[] = {
                   "total_bytes), stall_ns (that is to be survived), "
                   "headroom_bytes, needed_bytes, ring_bytes (what the receive "
                   "ring holds in frames of full size), ring_needed_bytes, "
-                  "findings (array of term, short_bytes, message, command).",
+                  "findings (array of term, short_bytes, message and, where "
+                  "one mends it, command).  Terms: headroom, ring, tap-queue, "
+                  "small-frames, buffers, rate, peer-rate, peer-pfc, "
+                  "interface, nic, violations.",
         .example = "{}",
         .handler = doctor_show,
     },

@@ -9,6 +9,8 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/counts.c \
 	vswitchd/counts.h \
 	vswitchd/daemon.h \
+	vswitchd/doctor.h \
+	vswitchd/doctor_peer.c \
 	vswitchd/dp_thread.c \
 	vswitchd/dp_thread.h \
 	vswitchd/events.c \

@@ -45,6 +45,39 @@ watch_drops(struct bridge *b, struct port *p)
     }
 }
 
+/* --- arrivals ----------------------------------------------------------- */
+
+/* Does a port receive faster than its line can carry?  A leaky bucket: what
+ * has arrived, less what the line carries meanwhile.  When that is more than
+ * could lie waiting anywhere before us, it is proven. */
+static void
+watch_arrivals(struct bridge *b, struct port *p, uint64_t now_ns)
+{
+    const struct dp_plan_port *pp = b->plan->ports[p->slot];
+    uint64_t bytes = counter_get(&dp_port_counters(p->state)->rx_bytes);
+    uint64_t n = bytes - p->arrival_bytes, ns = now_ns - p->arrival_ns;
+    uint64_t carried, waiting;
+    bool is_first = !p->arrival_ns;
+
+    p->arrival_bytes = bytes;
+    p->arrival_ns = now_ns;
+    if (is_first || !pp)
+        return;
+    carried = (uint64_t) ((unsigned __int128) pp->pfc.rate_bps * ns /
+                          (8 * NS_PER_S));
+    waiting =
+        counter_get(&p->netdev->stats.n_ring_slots) * b->sizes.frame_bytes;
+    p->arrival_excess += n;
+    p->arrival_excess -=
+        p->arrival_excess < carried ? p->arrival_excess : carried;
+    if (p->arrival_excess > waiting && n > carried) {
+        uint64_t bps = (uint64_t) ((unsigned __int128) n * 8 * NS_PER_S / ns);
+
+        if (bps > p->arrival_bps)
+            p->arrival_bps = bps;
+    }
+}
+
 /* --- the stall ---------------------------------------------------------- */
 
 static bool
@@ -103,6 +136,8 @@ watch_stall(struct bridge *b)
     const struct dp_stall *s = dp_stall(b->dp);
     uint64_t measured_ns = counter_get(&s->p9999_ns);
 
+    if (counter_get(&s->max_ns) > b->stall_longest_ns)
+        b->stall_longest_ns = counter_get(&s->max_ns);
     if (!b->window_ns)
         b->window_ns = now_ns;
     if (measured_ns > b->stall_ns && measured_ns > b->stall_wanted_ns) {
@@ -124,6 +159,8 @@ watch_stall(struct bridge *b)
 void
 watch_tick(struct daemon *d)
 {
+    uint64_t now_ns = clock_ns();
+
     for (uint32_t i = 0; i < d->n_bridges; i++) {
         struct bridge *b = d->bridges[i];
         bool is_muted = dp_thread_n_muted(b->thread) > 0;
@@ -134,8 +171,10 @@ watch_tick(struct daemon *d)
 
             if (!p)
                 continue;
-            if (p->netdev)
+            if (p->netdev) {
                 watch_drops(b, p);
+                watch_arrivals(b, p, now_ns);
+            }
             events_violations(b, p);
             if (!p->netdev || is_muted)
                 links_check_port(b, p);

@@ -112,6 +112,7 @@ fill_info(struct link_info *info, struct rtnl_link *link)
 {
     const char *kind = rtnl_link_get_type(link);
     unsigned flags = rtnl_link_get_flags(link);
+    int32_t netnsid;
 
     *info = (struct link_info){
         .ifindex = (uint32_t) rtnl_link_get_ifindex(link),
@@ -127,6 +128,9 @@ fill_info(struct link_info *info, struct rtnl_link *link)
     snprintf(info->kind, sizeof(info->kind), "%s", kind ? kind : "");
     info->is_tap = strcmp(info->kind, "tun") == 0;
     copy_mac(info->mac, link);
+    if (!strcmp(info->kind, "veth") &&
+        rtnl_link_get_link_netnsid(link, &netnsid) < 0)
+        info->peer_ifindex = (uint32_t) rtnl_link_get_link(link);
     info->speed_bps = speed_of(info->name);
 }
 

@@ -117,6 +117,10 @@ extern const struct netdev_class netdev_afpacket;
 extern const struct netdev_class netdev_tap;
 extern const struct netdev_class netdev_mem;
 
+/* tap: the queue from the host to us, in frames, that stands for a receive
+ * ring of so many bytes (0: the default). */
+uint32_t netdev_tap_queue(uint32_t ring_bytes);
+
 /* By type name; null if there is none. */
 const struct netdev_class *netdev_class_find(const char *type);
 

@@ -107,20 +107,26 @@ attach(struct tap *t, struct err *err)
     return rc ? err_sys(err, rc, "\"%s\": offloads", t->up.name) : 0;
 }
 
+uint32_t
+netdev_tap_queue(uint32_t ring_bytes)
+{
+    uint32_t queue = ring_bytes / QUEUE_FRAME_BYTES;
+
+    if (!ring_bytes)
+        return QUEUE_DEFAULT;
+    return queue < QUEUE_MIN   ? QUEUE_MIN
+           : queue > QUEUE_MAX ? QUEUE_MAX
+                               : queue;
+}
+
 /* Address, MTU and queue as wanted; then up. */
 static int
 configure(struct tap *t, const struct netdev_args *args, struct err *err)
 {
-    uint32_t queue = QUEUE_DEFAULT;
+    uint32_t queue = netdev_tap_queue(args->ring_bytes);
     struct link_info info;
     int rc = 0;
 
-    if (args->ring_bytes) {
-        queue = args->ring_bytes / QUEUE_FRAME_BYTES;
-        queue = queue < QUEUE_MIN   ? QUEUE_MIN
-                : queue > QUEUE_MAX ? QUEUE_MAX
-                                    : queue;
-    }
     if (args->have_mac)
         rc = link_set_mac(t->up.name, args->mac, err);
     if (rc == 0 && args->mtu)
@@ -357,6 +363,7 @@ tap_poll_kernel(struct netdev *dev)
     drops = info.tx_dropped - t->base_drop;
     if (drops > dev->stats.rx_ring_drops)
         counter_set(&dev->stats.rx_ring_drops, drops);
+    counter_set(&dev->stats.n_ring_slots, info.txqlen); /* may be changed */
 }
 
 const struct netdev_class netdev_tap = {

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pfc-semantics section 6, the doctor: it names the term that is short, and
+every command that it prints does what it says when it is pasted."""
+import json
+import os
+import subprocess
+import time
+
+import slc
+
+
+def doctor(d, port=None):
+    return d.rpc("doctor.show", **({"port": port} if port else {}))
+
+
+def terms(d, port):
+    return {f["term"]: f for row in doctor(d, port) for f in row["findings"]}
+
+
+def paste(d, command):
+    """As a user would: into a shell."""
+    env = dict(os.environ, SLUICE_SOCKET=d.socket, PATH=os.path.dirname(
+        slc.program("sluicectl")) + ":" + os.environ["PATH"])
+    p = slc.run("sh", "-c", command, check=False, env=env)
+    assert p.returncode == 0, (command, p)
+
+
+def mend(d, ports=None):
+    """Pastes the first command of each class until there is none, and all
+    classes are lossless.  The commands."""
+    done = []
+    for _ in range(12):
+        todo = [f["command"] for row in doctor(d) for f in row["findings"][:1]
+                if "command" in f and (not ports or row["port"] in ports)]
+        if not todo:
+            break
+        for command in dict.fromkeys(todo):
+            paste(d, command)
+            done.append(command)
+    for row in doctor(d):
+        if not ports or row["port"] in ports:
+            assert row["lossless"] == "yes", (done, row)
+    slc.diag("; ".join(c.replace("sluicectl ", "") for c in done))
+    return done
+
+
+def bridge(t, name, *ports, memory="64M", **config):
+    """A daemon with veth ports whose other ends are in the same namespace."""
+    ns = t.enter_context(slc.Netns(name))
+    d = t.enter_context(slc.Daemon(ns))
+    d.rpc("bridge.add", name="br0", memory_bytes=memory)
+    for p in ports:
+        ns.veth(p, p.replace("p", "h"))
+        d.rpc("port.add", bridge="br0", name=p, **config)
+    for p in ports:
+        slc.wait_for(lambda: d.rpc("port.show", name=p)["state"] == "up", p)
+    return ns, d
+
+
+@slc.test("section 6: a headroom that is too small, and no memory for it")
+def _(t):
+    _ns, d = bridge(t, "dhead", "p1", "p2", rate_bps="200M",
+                    pfc={"priorities": [3]})
+    d.rpc("buffer.set", port="p1", group=3, headroom=1000)
+    f = terms(d, "p1")["headroom"]
+    row, = doctor(d, "p1")
+    assert row["lossless"] == "no"
+    assert f["short_bytes"] == row["needed_bytes"] - 1000, f
+    mend(d)
+    for p in ("p1", "p2"):
+        d.rpc("buffer.set", port=p, group=3, headroom=1000)
+    d.rpc("bridge.set", name="br0", memory_bytes="1M")
+    for p in ("p1", "p2"):
+        d.rpc("port.set", name=p, rate_bps="2G")
+    assert terms(d, "p1")["headroom"]["command"].startswith(
+        "sluicectl bridge set br0 memory "), terms(d, "p1")
+    mend(d)
+
+
+@slc.test("section 6: a receive ring, and the queue of a TAP, too small")
+def _(t):
+    ns, d = bridge(t, "dring", "p1", rate_bps="1G", pfc={"priorities": [3]})
+    d.rpc("port.add", bridge="br0", name="slct0", type="tap", rate_bps="1G",
+          pfc={"priorities": [3]})
+    d.rpc("port.set", name="p1", ring_bytes="64K")
+    d.rpc("port.set", name="slct0", ring_bytes="64K")
+    f = terms(d, "p1")["ring"]
+    assert f["short_bytes"] > 0 and "port set p1 ring" in f["command"], f
+    f = terms(d, "slct0")["tap-queue"]
+    row, = doctor(d, "slct0")
+    assert row["ring_bytes"] == 32 * 1522, row
+    assert f["short_bytes"] == row["ring_needed_bytes"] - 32 * 1522, f
+    mend(d)
+    # Somebody else may change it too.
+    ns.ip("link", "set", "slct0", "txqueuelen", "20")
+    slc.wait_for(lambda: "tap-queue" in terms(d, "slct0"),
+                 "the doctor sees the shorter queue")
+
+
+@slc.test("section 6: a peer of ours that is faster, or does not honour PFC")
+def _(t):
+    ns, d = bridge(t, "dpeer")
+    ns.veth("va", "vb")
+    for port, rate in (("va", "100M"), ("vb", "1G")):
+        d.rpc("port.add", bridge="br0", name=port, rate_bps=rate)
+    d.rpc("pfc.set", port="va", enable=[3, 4])
+    for group in (3, 4):  # enough for 100 Mb/s
+        d.rpc("buffer.set", port="va", group=group, headroom="100K")
+    assert "headroom" not in terms(d, "va")
+    found = terms(d, "va")
+    assert found["peer-rate"]["short_bytes"] > 0, found
+    assert "port vb" in found["peer-rate"]["message"], found
+    assert found["peer-pfc"]["command"] == "sluicectl pfc set vb prio 4:on"
+    assert doctor(d, "va")[0]["lossless"] == "no"
+    done = mend(d, ["va"])
+    assert "sluicectl port set vb rate 100000000" in done, done
+    assert "sluicectl pfc set vb prio 3:on" in done, done
+    # The same with PAUSE, and one that would have to give it up first.
+    d.rpc("pfc.set", port="va", disable=[3, 4])
+    d.rpc("pause.set", port="va", tx=True)
+    assert terms(d, "va")["peer-pfc"]["command"] == \
+        "sluicectl pfc set vb prio all:off"
+    mend(d, ["va"])
+    assert d.rpc("port.show", name="vb")["config"]["pause"]["rx"]
+    d.rpc("pause.set", port="va", tx=False)
+    d.rpc("pfc.set", port="va", enable=[3])
+    assert terms(d, "va")["peer-pfc"]["command"] == \
+        "sluicectl pause set vb rx off tx off"
+    mend(d, ["va"])
+
+
+class Sender:
+    """A probe that sends priority 3 from the other end of p1 to h2."""
+
+    def __init__(self, t, ns, *args):
+        self.proc = t.enter_context(ns.popen(
+            slc.program("sluice-probe"), "-i", "h1", "--json", "--drain",
+            "10ms", *args, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True))
+
+    def result(self):
+        out, err = self.proc.communicate(timeout=30)
+        assert self.proc.returncode == 0, err
+        return json.loads(out)
+
+
+def learn(t, ns, d):
+    h2 = t.enter_context(slc.Raw(ns, "h2"))
+    h2.send(slc.frame(slc.BROADCAST, h2.mac, size=64))
+    slc.wait_for(lambda: d.rpc("mac.list", bridge="br0")["entries"], "h2")
+    return ":".join("%02x" % x for x in h2.mac)
+
+
+@slc.test("section 6: a peer that sends on although it was paused is proven, "
+          "one that obeys is not")
+def _(t):
+    ns, d = bridge(t, "dlate", "p1", "p2", rate_bps="100M",
+                   pfc={"priorities": [3]})
+    d.rpc("port.set", name="p2", rate_bps="10M")
+    d.rpc("buffer.set", port="p1", group=3, headroom="16M")
+    dst = learn(t, ns, d)
+    flow = ["-f", "prio=3,size=1000,rate=90M,for=400ms,dst=" + dst,
+            "--pfc", "3", "--rate", "100M", "-d", "400ms", "send"]
+    Sender(t, ns, *flow).result()
+    c = d.rpc("pfc.counters", port="p1")[0]
+    assert c["tx"]["xoff"][3] > 0, c
+    assert "peer-pfc" not in terms(d, "p1"), terms(d, "p1")
+    slc.diag("obeying: %d octets late in %d pauses" % (
+        c["rx"]["late_bytes"][3], c["tx"]["pauses"][3]))
+    slc.wait_for(lambda: not d.rpc("audit.show")[0]["held"], "all has left")
+    Sender(t, ns, "--ignore-pfc", *flow).result()
+    f = terms(d, "p1")["peer-pfc"]
+    c = d.rpc("pfc.counters", port="p1")[0]
+    slc.diag(f["message"])
+    assert doctor(d, "p1")[0]["lossless"] == "no"
+    assert 0 < f["short_bytes"] < c["rx"]["late_bytes"][3], (f, c)
+    assert not d.rpc("stats.show", port="p1")[0]["violations"][3]
+    d.rpc("port.set", name="p2", rate_bps="100M")
+    slc.wait_for(lambda: not d.rpc("audit.show")[0]["held"], "all has left")
+    paste(d, f["command"])
+    assert "peer-pfc" not in terms(d, "p1")
+
+
+@slc.test("section 6: frames that come faster than the rate are proven")
+def _(t):
+    ns, d = bridge(t, "dfast", "p1", "p2", rate_bps="20M",
+                   pfc={"priorities": [3]})
+    dst = learn(t, ns, d)
+    flow = ["-f", "prio=0,size=1000,rate=%s,for=2500ms,dst=" + dst, "--rate",
+            "100M", "-d", "2500ms", "send"]
+    # As fast as the line: never proven.
+    Sender(t, ns, *[w.replace("%s", "19M").replace("2500ms", "1500ms")
+                    for w in flow]).result()
+    assert "peer-rate" not in terms(d, "p1"), terms(d, "p1")
+    s = Sender(t, ns, *[w.replace("%s", "90M") for w in flow])
+    slc.wait_for(lambda: "peer-rate" in terms(d, "p1"), "it is found out")
+    s.result()
+    f = terms(d, "p1")["peer-rate"]
+    slc.diag(f["message"])
+    paste(d, f["command"])
+    assert "peer-rate" not in terms(d, "p1")
+    assert d.rpc("port.show", name="p1")["rate_bps"] > 40000000
+
+
+@slc.test("section 6: losses are remembered until the counters are cleared")
+def _(t):
+    ns, d = bridge(t, "dpast", "p1", "p2", rate_bps="100M",
+                   pfc={"priorities": [3]})
+    mend(d)
+    dst = learn(t, ns, d)
+    d.rpc("buffer.set", port="p1", group=3, xoff_bytes=1600, xon_bytes=0,
+          headroom=0)
+    d.rpc("queue.set", port="p2", queues={"3": {"max_rate_bps": 1000}})
+    h1 = t.enter_context(slc.Raw(ns, "h1"))
+    for _ in range(30):
+        h1.send(slc.frame(slc.mac(dst), h1.mac, tags=[(0, 3)], size=1000))
+    slc.wait_for(lambda: d.rpc("stats.show", port="p1")[0]["violations"][3],
+                 "frames are lost")
+    assert terms(d, "p1")["violations"]["command"] == \
+        "sluicectl stats clear p1"
+    done = mend(d)
+    assert done[-1] == "sluicectl stats clear p1", done
+    # Frames that are still held are not lost by any of it.
+    assert d.rpc("audit.show")[0]["ok"]
+
+
+slc.main(root=True, needs=["ip"])
