@@ -358,6 +358,10 @@ take_options(struct ctl *ctl, struct wanted *w, char **argv, char **words)
         if (!only_words && !strcmp(argv[i], "--")) {
             only_words = true;
             i++;
+        } else if (!only_words && !strncmp(argv[i], "--", 2) &&
+                   find_opt(argv[i]) == N_OPTS && ctl_is_key(argv[i] + 2)) {
+            /* "--key value" is "key value": as pfcwd and others have it. */
+            words[n++] = argv[i++] + 2;
         } else if (!only_words && is_option(argv[i])) {
             status = take_option(ctl, w, argv, &i);
         } else {

@@ -122,7 +122,7 @@ struct ctl_noun {
 extern const struct ctl_noun ctl_apply, ctl_audit, ctl_bridge, ctl_buffer,
     ctl_doctor, ctl_events, ctl_export, ctl_headroom, ctl_mac, ctl_map,
     ctl_pause, ctl_pfc, ctl_pool, ctl_port, ctl_profile, ctl_queue, ctl_rpc,
-    ctl_stats, ctl_status_noun;
+    ctl_stats, ctl_status_noun, ctl_watchdog, ctl_drill;
 
 /* One run of the program. */
 struct ctl {
@@ -190,6 +190,9 @@ int ctl_parse_words(struct ctl *, char **words, struct json_object *params,
                     struct err *);
 /* A priority: 0 to 7. */
 int ctl_parse_priority(const char *text, int *out, struct err *);
+
+/* Whether some verb has a key of that name, up to '=' if there is one. */
+bool ctl_is_key(const char *word);
 
 /* --- ctl_table.c -----------------------------------------------------------
  */

@@ -54,6 +54,10 @@ static const struct ctl_key keys[] = {
      .max = CONF_MAX_RATIO,
      .word = "none=0",
      .doc = "its size as the sum of the headrooms over this [none]"},
+    {.name = "drop-lossless-unknown",
+     .kind = CTL_SWITCH,
+     .path = "drop_lossless_unknown",
+     .doc = "drop lossless unknown unicast instead of flooding it [off]"},
     {.name = NULL}};
 
 static void

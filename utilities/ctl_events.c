@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const types[] = {"xoff",      "xon",  "pause",  "resume",
-                                    "violation", "link", "config", NULL};
+static const char *const types[] = {"xoff",      "xon",   "pause",  "resume",
+                                    "violation", "link",  "config", "storm",
+                                    "restored",  "stuck", NULL};
 
 static const struct ctl_key keys[] = {{.name = "type",
                                        .kind = CTL_LIST,

@@ -10,10 +10,11 @@
 #include <string.h>
 
 const struct ctl_noun *const ctl_nouns[] = {
-    &ctl_status_noun, &ctl_bridge, &ctl_port,    &ctl_pfc,      &ctl_pause,
-    &ctl_buffer,      &ctl_pool,   &ctl_profile, &ctl_headroom, &ctl_queue,
-    &ctl_map,         &ctl_mac,    &ctl_stats,   &ctl_events,   &ctl_apply,
-    &ctl_export,      &ctl_audit,  &ctl_doctor,  &ctl_rpc,      NULL,
+    &ctl_status_noun, &ctl_bridge, &ctl_port,   &ctl_pfc,   &ctl_pause,
+    &ctl_watchdog,    &ctl_drill,  &ctl_buffer, &ctl_pool,  &ctl_profile,
+    &ctl_headroom,    &ctl_queue,  &ctl_map,    &ctl_mac,   &ctl_stats,
+    &ctl_events,      &ctl_apply,  &ctl_export, &ctl_audit, &ctl_doctor,
+    &ctl_rpc,         NULL,
 };
 
 static const struct {
@@ -25,6 +26,19 @@ static const struct {
     {CTL_O_RAW, "--raw"},         {CTL_O_PERSISTENT, "--persistent"},
 };
 
+bool
+ctl_is_key(const char *word)
+{
+    size_t n = strcspn(word, "=");
+
+    for (size_t i = 0; ctl_nouns[i]; i++)
+        for (const struct ctl_verb *v = ctl_nouns[i]->verbs; v->name; v++)
+            for (const struct ctl_key *k = v->keys; k && k->name; k++)
+                if (strlen(k->name) == n && !strncmp(k->name, word, n))
+                    return true;
+    return false;
+}
+
 /* How the value of a key is written. */
 static const char *
 value_usage(const struct ctl_key *key)
@@ -35,6 +49,7 @@ value_usage(const struct ctl_key *key)
                : key->unit == RPC_U_BPS ? "RATE"
                : key->unit == RPC_U_NS  ? "TIME"
                : key->unit == RPC_U_S   ? "TIME"
+               : key->unit == RPC_U_MS  ? "TIME"
                                         : "N";
     case CTL_WORD:
         return "WORD";
@@ -142,7 +157,7 @@ ctl_help_all(void)
              v++)
             len += (size_t) snprintf(verbs + len, sizeof(verbs) - len, "%s%s",
                                      v == n->verbs ? "" : "|", v->name);
-        printf("  %-7s %-31s %s\n", n->name, verbs, n->doc);
+        printf("  %-8s %-31s %s\n", n->name, verbs, n->doc);
     }
     puts("\n"
          "Options:\n"

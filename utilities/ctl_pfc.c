@@ -4,6 +4,7 @@
  * (802.3x).
  */
 #include "ctl.h"
+#include "ctl_history.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -279,6 +280,16 @@ static const struct ctl_verb verbs[] = {
             "never been cleared.",
      .method = "pfc.counters",
      .show = show_counters},
+    {.name = "history",
+     .args = {{"PORT", "port", true}},
+     .keys = ctl_history_keys,
+     .doc = "XOFF, XON, pauses and storms: when, why, for how long.",
+     .method = "pfc.history",
+     .show = ctl_show_history},
+    {.name = "graph",
+     .keys = ctl_graph_keys,
+     .doc = "Who waits for whom now, and whether in a circle.",
+     .run = ctl_run_graph},
     {.name = "set",
      .args = {{"PORT", "port", false}},
      .keys = keys,

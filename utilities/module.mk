@@ -63,8 +63,11 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_config.c \
 	utilities/ctl_doctor.c \
 	utilities/ctl_events.c \
+	utilities/ctl_graph.c \
 	utilities/ctl_headroom.c \
 	utilities/ctl_help.c \
+	utilities/ctl_history.c \
+	utilities/ctl_history.h \
 	utilities/ctl_json.c \
 	utilities/ctl_mac.c \
 	utilities/ctl_map.c \
@@ -75,6 +78,7 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_rpc.c \
 	utilities/ctl_stats.c \
 	utilities/ctl_table.c \
+	utilities/ctl_watchdog.c \
 	utilities/ctl_watermark.c \
 	utilities/ctl_words.c
 utilities_sluicectl_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)

@@ -20,15 +20,25 @@ _sluicectl_values()
     case $1 in
         type)
             if [[ $noun == events ]]; then
-                echo xoff xon pause resume violation link config
+                echo xoff xon pause resume violation link config \
+                    storm restored stuck
             else
                 echo afpacket tap mem
             fi ;;
+        action)
+            if [[ $verb == guard ]]; then
+                echo alert release
+            else
+                echo drop forward alert
+            fi ;;
+        detection|restoration|poll) echo 200 400 1s ;;
+        for) echo 500ms 2s 1min ;;
+        time) echo off 2s ;;
         mode) echo trunk access native-tagged native-untagged ;;
         trust) echo pcp dscp port ;;
         priority-tags) echo keep never if-nonzero always ;;
         ecn) echo {0..7}:on {0..7}:off ;;
-        asymmetric|forward-reserved|pause-rx|pause-tx|rx|tx) echo on off ;;
+        asymmetric|forward-reserved|drop-lossless-unknown|pause-rx|pause-tx|rx|tx) echo on off ;;
         rate|ring|headroom) echo auto ;;
         pfc|only) echo none all 3 4 3,4 ;;
         prio|prio-pfc) echo {0..7}:on {0..7}:off all:on all:off ;;
@@ -116,6 +126,7 @@ _sluicectl()
                     *:CONTAINER*)
                         [[ -d /run/netns ]] &&
                             candidates=$(cd /run/netns && echo *) ;;
+                    watchdog:override:*) candidates='drop forward off' ;;
                     *:PORT) candidates=$(_sluicectl_ask port list) ;;
                     *:BRIDGE) candidates=$(_sluicectl_ask bridge list) ;;
                     *:FILE)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "daemon.h"
 #include "events.h"
+#include "history.h"
 #include "qos/headroom.h"
 
 #include <assert.h>
@@ -158,7 +159,10 @@ bridge_create(struct daemon *d, const struct conf_bridge *c,
         b->sizes.seed = clock_ns();
     b->stall_ns = HEADROOM_MIN_STALL_NS;
     b->dp = dp_create(&b->sizes);
-    if (!b->dp) {
+    b->history = history_create();
+    if (!b->dp || !b->history) {
+        dp_destroy(b->dp);
+        history_destroy(b->history);
         free(b);
         return err_set(err, ENOMEM, NULL, NULL, NULL,
                        "bridge %s: no memory for its buffers (memory_bytes is "
@@ -220,6 +224,7 @@ bridge_destroy(struct bridge *b)
     }
     for (int i = 0; i < DP_MAX_PORTS; i++)
         port_destroy(b->ports[i]);
+    history_destroy(b->history);
     free(b);
 }
 

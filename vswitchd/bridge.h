@@ -93,6 +93,8 @@ struct bridge {
     struct pool_marks marks[N_MARKS]; /* before they last began anew */
     uint64_t events_lost_seen;        /* of the datapath, as last logged */
     struct log_limit violation_limit; /* of log lines */
+    struct log_limit storm_limit;     /* of those on storms */
+    struct history *history;          /* of its pauses */
     uint64_t stall_wanted_ns;         /* that did not fit: not tried again */
     uint64_t stall_longest_ns;        /* longest that was ever measured */
     uint64_t window_ns;               /* when the stall was last reset */

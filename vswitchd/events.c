@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon.h"
+#include "history.h"
 #include "json.h"
 #include "rpc_server.h"
 
@@ -23,8 +24,9 @@
 /* Violations of a port that are nearer to each other share an event. */
 #define VIOLATION_NS (100 * NS_PER_MS)
 
-const char *const event_names[] = {"xoff",      "xon",  "pause",  "resume",
-                                   "violation", "link", "config", NULL};
+const char *const event_names[] = {"xoff",      "xon",   "pause",  "resume",
+                                   "violation", "link",  "config", "storm",
+                                   "restored",  "stuck", NULL};
 
 static const char *
 kind_name(enum event_kind kind)
@@ -32,19 +34,41 @@ kind_name(enum event_kind kind)
     return event_names[__builtin_ctz(kind)];
 }
 
-static struct json_object *
-new_event(enum event_kind kind, uint64_t when_ns, const struct bridge *b,
-          const struct port *p)
+enum event_kind
+events_kind(enum dp_event_type type)
+{
+    static const enum event_kind kinds[] = {
+        [DP_EV_XOFF] = EVENT_XOFF,           [DP_EV_XON] = EVENT_XON,
+        [DP_EV_VIOLATION] = EVENT_VIOLATION, [DP_EV_RX_PAUSE] = EVENT_PAUSE,
+        [DP_EV_RX_RESUME] = EVENT_RESUME,    [DP_EV_PORT_DOWN] = EVENT_LINK,
+        [DP_EV_STORM] = EVENT_STORM,         [DP_EV_RESTORED] = EVENT_RESTORED,
+        [DP_EV_STUCK] = EVENT_STUCK,
+    };
+
+    return kinds[type];
+}
+
+struct json_object *
+events_object(enum event_kind kind, uint64_t when_ns, const char *bridge,
+              const char *port)
 {
     struct json_object *o = json_object_new_object();
 
     json_add_text(o, "type", kind_name(kind));
     json_object_object_add(o, "time", json_moment(when_ns));
-    if (b)
-        json_add_text(o, "bridge", b->name);
-    if (p)
-        json_add_text(o, "port", p->name);
+    if (bridge)
+        json_add_text(o, "bridge", bridge);
+    if (port)
+        json_add_text(o, "port", port);
     return o;
+}
+
+static struct json_object *
+new_event(enum event_kind kind, uint64_t when_ns, const struct bridge *b,
+          const struct port *p)
+{
+    return events_object(kind, when_ns, b ? b->name : NULL,
+                         p ? p->name : NULL);
 }
 
 /* Sends the event, and puts it. */
@@ -83,23 +107,16 @@ within_rate(struct port *p, uint64_t now_ns)
     return true;
 }
 
+/* Pauses in both directions: all of them are kept, not all are streamed. */
 static void
-on_group(struct bridge *b, struct port *p, const struct dp_event *ev)
+on_pause(struct bridge *b, struct port *p, const struct history_record *r)
 {
-    enum event_kind kind = ev->type == DP_EV_XOFF ? EVENT_XOFF : EVENT_XON;
+    enum event_kind kind = events_kind(r->ev.type);
     struct json_object *o;
 
-    if (!is_wanted(b->daemon, kind) || !within_rate(p, ev->now_ns))
+    if (!is_wanted(b->daemon, kind) || !within_rate(p, r->ev.now_ns))
         return;
-    o = new_event(kind, ev->now_ns, b, p);
-    json_add_uint(o, "group", ev->index);
-    json_object_object_add(
-        o, "priorities",
-        json_bits(b->plan->ports[p->slot]
-                      ? b->plan->ports[p->slot]->pg_prios[ev->index]
-                      : 0));
-    json_add_uint(o, "held_bytes", ev->held_bytes);
-    json_add_uint(o, "limit_bytes", ev->limit_bytes);
+    o = history_json(b, r);
     if (p->xoff_held)
         json_add_uint(o, "suppressed", p->xoff_held);
     p->xoff_held = 0;
@@ -107,20 +124,40 @@ on_group(struct bridge *b, struct port *p, const struct dp_event *ev)
 }
 
 static void
-on_pause(struct bridge *b, struct port *p, const struct dp_event *ev)
+log_trouble(struct bridge *b, const struct history_record *r)
 {
-    enum event_kind kind =
-        ev->type == DP_EV_RX_PAUSE ? EVENT_PAUSE : EVENT_RESUME;
-    struct json_object *o;
+    unsigned ms = (unsigned) (r->ev.lasted_ns / NS_PER_MS);
 
-    if (!is_wanted(b->daemon, kind) || !within_rate(p, ev->now_ns))
-        return;
-    o = new_event(kind, ev->now_ns, b, p);
-    json_add_uint(o, "priority", ev->index);
-    if (p->xoff_held)
-        json_add_uint(o, "suppressed", p->xoff_held);
-    p->xoff_held = 0;
-    publish(b->daemon, kind, p->name, o);
+    if (r->ev.type == DP_EV_STORM)
+        log_warn("bridge %s: port %s: PFC storm: the peer has paused priority "
+                 "%u for %u ms: action %s",
+                 b->name, r->port, r->ev.index, ms,
+                 conf_watchdog_action_name((enum watchdog_action) r->action));
+    else if (r->ev.type == DP_EV_RESTORED)
+        log_info("bridge %s: port %s: the PFC storm on priority %u is over "
+                 "after %u ms: %" PRIu64 " frames to it and %" PRIu64
+                 " from it were discarded",
+                 b->name, r->port, r->ev.index, ms, r->lost.tx_drop,
+                 r->lost.rx_drop);
+    else
+        log_warn("bridge %s: port %s: group %u has paused the peer for %u ms "
+                 "without an XON; most of what it holds is for port %s "
+                 "queue %u",
+                 b->name, r->port, r->ev.index, ms,
+                 r->cause_port[0] ? r->cause_port : "(none)",
+                 r->ev.cause.queue);
+}
+
+/* Storms and endless pauses: rare, and told in any case. */
+static void
+on_trouble(struct bridge *b, const struct history_record *r)
+{
+    enum event_kind kind = events_kind(r->ev.type);
+
+    if (log_limit_ok(&b->storm_limit, LOG_PER_S, r->ev.now_ns))
+        log_trouble(b, r);
+    if (is_wanted(b->daemon, kind))
+        publish(b->daemon, kind, r->port, history_json(b, r));
 }
 
 void
@@ -165,25 +202,23 @@ static void
 on_event(struct bridge *b, const struct dp_event *ev)
 {
     struct port *p = b->ports[ev->port];
+    struct history_record r;
 
     if (!p) /* it was removed meanwhile */
         return;
-    switch (ev->type) {
-    case DP_EV_XOFF:
-    case DP_EV_XON:
-        on_group(b, p, ev);
-        break;
-    case DP_EV_RX_PAUSE:
-    case DP_EV_RX_RESUME:
-        on_pause(b, p, ev);
-        break;
-    case DP_EV_VIOLATION:
+    if (ev->type == DP_EV_VIOLATION) {
         on_violation(b, p, ev);
-        break;
-    case DP_EV_PORT_DOWN: /* netlink says so too, and when it is up again */
-    default:
-        break;
+        return;
     }
+    if (ev->type == DP_EV_PORT_DOWN) /* netlink says so, and when it is up */
+        return;
+    history_record(b, ev, &r);
+    history_add(b->history, &r);
+    if (ev->type == DP_EV_STORM || ev->type == DP_EV_RESTORED ||
+        ev->type == DP_EV_STUCK)
+        on_trouble(b, &r);
+    else
+        on_pause(b, p, &r);
 }
 
 void

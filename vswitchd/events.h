@@ -8,6 +8,8 @@
 
 #include "bridge.h"
 
+#include <json-c/json.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Kinds of events, as bits of a subscription. */
@@ -19,13 +21,22 @@ enum event_kind {
     EVENT_VIOLATION = 1 << 4, /* a lossless frame was lost */
     EVENT_LINK = 1 << 5,      /* an interface came, went, or changed */
     EVENT_CONFIG = 1 << 6,    /* the configuration changed */
-    EVENT_ALL = (1 << 7) - 1,
+    EVENT_STORM = 1 << 7,     /* the watchdog detected a storm */
+    EVENT_RESTORED = 1 << 8,  /* which is over */
+    EVENT_STUCK = 1 << 9,     /* a group of ours pauses without end */
+    EVENT_ALL = (1 << 10) - 1,
 };
 /* In the order of the bits; ends with null. */
 extern const char *const event_names[];
 
 /* XOFF, XON, PAUSE and RESUME events of a port that are shown per second. */
 #define EVENTS_PER_SECOND 100
+
+/* The kind of what a datapath tells. */
+enum event_kind events_kind(enum dp_event_type);
+/* {type, time, bridge, port}; bridge and port may be null. */
+struct json_object *events_object(enum event_kind, uint64_t when_ns,
+                                  const char *bridge, const char *port);
 
 /* Takes what the datapath has to tell. */
 void events_take(struct bridge *);

@@ -45,6 +45,10 @@
                               "removes one."),                                \
         PARAM_OBJECT("profiles", "Buffer profiles by name: see "              \
                                  "profile.set; null removes one."),           \
+        PARAM_BOOL("drop_lossless_unknown",                                   \
+                   "Whether lossless frames to unknown unicast addresses "    \
+                   "are dropped (reason unknown-unicast) instead of "         \
+                   "flooded: a flood can make pauses wait for each other."),  \
         PARAM_OBJECT("map",                                                   \
                      "Defaults of the maps of its ports: see map.set.")
 
@@ -80,6 +84,7 @@ methods_bridge_object(struct daemon *d, const struct conf_bridge *cb)
     json_add_uint(o, "cell_bytes", cb->cell_bytes);
     json_add_uint(o, "headroom_pool_bytes", b->plan->hdrm_pool_bytes);
     json_add_uint(o, "headroom_ratio", cb->headroom_ratio);
+    json_add_bool(o, "drop_lossless_unknown", cb->drop_unknown);
     json_add_uint(o, "n_ports", cb->n_ports);
     json_object_object_add(o, "ports", ports);
     json_add_uint(o, "mac_entries",
@@ -207,13 +212,14 @@ bridge_show(void *ctx, struct rpc_client *client, struct json_object *params,
     return answer(ctx, json_get_text(params, "name", ""), result, err);
 }
 
-#define RESULT_BRIDGE                                                         \
-    "A bridge: name, memory_bytes, max_frame_bytes, mac_ageing_s, "           \
-    "forward_reserved, cell_bytes, headroom_pool_bytes (in force; 0: none), " \
-    "headroom_ratio, n_ports, ports (names), mac_entries (learned now), "     \
-    "buffer (memory_bytes, shared_bytes, shared_used, shared_peak, "          \
-    "n_buffers, n_free), stall_ns (99.99 percentile of what its thread was "  \
-    "late), stall_max_ns, stall_allowed_ns (what automatic headrooms allow "  \
+#define RESULT_BRIDGE                                                        \
+    "A bridge: name, memory_bytes, max_frame_bytes, mac_ageing_s, "          \
+    "forward_reserved, drop_lossless_unknown, cell_bytes, "                  \
+    "headroom_pool_bytes (in force; 0: none), "                              \
+    "headroom_ratio, n_ports, ports (names), mac_entries (learned now), "    \
+    "buffer (memory_bytes, shared_bytes, shared_used, shared_peak, "         \
+    "n_buffers, n_free), stall_ns (99.99 percentile of what its thread was " \
+    "late), stall_max_ns, stall_allowed_ns (what automatic headrooms allow " \
     "for), wakeups, events_lost."
 
 const struct rpc_method methods_bridge[] = {

@@ -6,6 +6,9 @@
 
 #include "json.h"
 
+#include <errno.h>
+#include <stdio.h>
+
 static uint8_t
 bits_of(struct json_object *params, const char *key)
 {
@@ -15,6 +18,26 @@ bits_of(struct json_object *params, const char *key)
     for (size_t i = 0; a && i < json_object_array_length(a); i++)
         bits |= 1u << json_object_get_int(json_object_array_get_idx(a, i));
     return (uint8_t) bits;
+}
+
+/* Nothing but "off" is asked for, of a port where nothing is on. */
+static bool
+is_off_already(const struct port_view *v, struct json_object *params)
+{
+    return !v->cp->pfc_prios && bits_of(params, "disable") &&
+           json_object_object_length(params) == 2;
+}
+
+static int
+refuse_off(const struct port_view *v, struct err *err)
+{
+    char path[80];
+
+    snprintf(path, sizeof(path), "/bridges/%s/ports/%s/pfc/priorities",
+             v->cb->name, v->cp->name);
+    return err_set(err, EINVAL, path, "[]", "a port with PFC",
+                   "port %s has no PFC: there is nothing to switch off",
+                   v->cp->name);
 }
 
 static int
@@ -32,6 +55,8 @@ set_pfc(void *ctx, struct rpc_client *client, struct json_object *params,
     (void) client;
     if (error)
         return error;
+    if (is_off_already(&v, params))
+        return refuse_off(&v, err);
     prios = json_get(params, "priorities") ? bits_of(params, "priorities")
                                            : v.cp->pfc_prios;
     prios = (uint8_t) ((prios | bits_of(params, "enable")) &

@@ -26,6 +26,10 @@ extern const struct rpc_method methods_config[];
 extern const struct rpc_method methods_events[];
 extern const struct rpc_method methods_clear[];
 extern const struct rpc_method methods_watermark[];
+extern const struct rpc_method methods_watchdog[];
+extern const struct rpc_method methods_drill[];
+extern const struct rpc_method methods_history[];
+extern const struct rpc_method methods_graph[];
 
 /* All of them; d may be null when only the tables are wanted. */
 void methods_add(struct rpc_registry *, struct daemon *d);

@@ -17,6 +17,8 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/events.h \
 	vswitchd/files.c \
 	vswitchd/files.h \
+	vswitchd/history.c \
+	vswitchd/history.h \
 	vswitchd/json.c \
 	vswitchd/json.h \
 	vswitchd/links.c \
@@ -28,8 +30,11 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/m_config.c \
 	vswitchd/m_daemon.c \
 	vswitchd/m_doctor.c \
+	vswitchd/m_drill.c \
 	vswitchd/m_events.c \
+	vswitchd/m_graph.c \
 	vswitchd/m_headroom.c \
+	vswitchd/m_history.c \
 	vswitchd/m_mac.c \
 	vswitchd/m_map.c \
 	vswitchd/m_pfc.c \
@@ -37,6 +42,7 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/m_port.c \
 	vswitchd/m_queue.c \
 	vswitchd/m_stats.c \
+	vswitchd/m_watchdog.c \
 	vswitchd/m_watermark.c \
 	vswitchd/main.c \
 	vswitchd/methods.c \

@@ -110,6 +110,7 @@ copy_mac(uint8_t mac[6], struct rtnl_link *link)
 static void
 fill_info(struct link_info *info, struct rtnl_link *link)
 {
+    int nsid;
     const char *kind = rtnl_link_get_type(link);
     unsigned flags = rtnl_link_get_flags(link);
     int32_t netnsid;
@@ -127,6 +128,10 @@ fill_info(struct link_info *info, struct rtnl_link *link)
     snprintf(info->name, sizeof(info->name), "%s", rtnl_link_get_name(link));
     snprintf(info->kind, sizeof(info->kind), "%s", kind ? kind : "");
     info->is_tap = strcmp(info->kind, "tun") == 0;
+    /* An end elsewhere has a number of elsewhere. */
+    if (strcmp(info->kind, "veth") == 0 &&
+        rtnl_link_get_link_netnsid(link, &nsid) < 0)
+        info->peer = (uint32_t) rtnl_link_get_link(link);
     copy_mac(info->mac, link);
     if (!strcmp(info->kind, "veth") &&
         rtnl_link_get_link_netnsid(link, &netnsid) < 0)

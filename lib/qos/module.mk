@@ -13,6 +13,8 @@ lib_qos_libqos_a_SOURCES = \
 	lib/qos/shaper.h \
 	lib/qos/watchdog.c \
 	lib/qos/watchdog.h \
+	lib/qos/waitgraph.c \
+	lib/qos/waitgraph.h \
 	lib/qos/wred.c \
 	lib/qos/wred.h
 EXTRA_DIST += lib/qos/may_include
@@ -25,6 +27,7 @@ qos_tests = \
 	tests/unit/test_pfc \
 	tests/unit/test_sched \
 	tests/unit/test_shaper \
+	tests/unit/test_waitgraph \
 	tests/unit/test_watchdog \
 	tests/unit/test_wred
 check_PROGRAMS += $(qos_tests)
@@ -46,3 +49,6 @@ tests_unit_test_watchdog_SOURCES = \
 tests_unit_test_watchdog_LDADD = lib/base/libbase.a $(UNIT_LIBS)
 tests_unit_test_wred_SOURCES = tests/unit/test_wred.c lib/qos/wred.c
 tests_unit_test_wred_LDADD = lib/base/libbase.a $(UNIT_LIBS) -lm
+tests_unit_test_waitgraph_SOURCES = \
+	tests/unit/test_waitgraph.c lib/qos/waitgraph.c
+tests_unit_test_waitgraph_LDADD = lib/base/libbase.a $(UNIT_LIBS)

@@ -13,7 +13,7 @@
 
 static const char *const unit_names[] = {
     [RPC_U_NONE] = NULL, [RPC_U_BYTES] = "bytes", [RPC_U_BPS] = "bit/s",
-    [RPC_U_NS] = "ns",   [RPC_U_S] = "s",
+    [RPC_U_NS] = "ns",   [RPC_U_S] = "s",         [RPC_U_MS] = "ms",
 };
 
 static void

@@ -53,6 +53,7 @@ describe(const struct rpc_param *p, char *buf, size_t size)
         [RPC_U_BPS] = " bit/s, or text with K, M, G or T",
         [RPC_U_NS] = " ns, or text with us, ms or s",
         [RPC_U_S] = " s, or text with min, h or d",
+        [RPC_U_MS] = " ms, or text with s or min",
     };
 
     buf[0] = '\0';

@@ -50,6 +50,9 @@ static const struct suffix ns_suffixes[] = {
 static const struct suffix s_suffixes[] = {
     {"s", 1}, {"", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}, {NULL, 0},
 };
+static const struct suffix ms_suffixes[] = {
+    {"ms", 1}, {"", 1}, {"s", 1000}, {"min", 60000}, {NULL, 0},
+};
 static const struct suffix no_suffixes[] = {{"", 1}, {NULL, 0}};
 
 static const struct {
@@ -66,6 +69,8 @@ static const struct {
                   "nanoseconds, or with us, ms or s, like 500us"},
     [RPC_U_S] = {s_suffixes, "a time",
                  "seconds, or with min, h or d, like 5min"},
+    [RPC_U_MS] = {ms_suffixes, "a time",
+                  "milliseconds, or with ms, s or min, like 2s"},
 };
 
 static bool

@@ -61,7 +61,14 @@ enum rpc_type {
     RPC_T_ANY,
 };
 
-enum rpc_unit { RPC_U_NONE, RPC_U_BYTES, RPC_U_BPS, RPC_U_NS, RPC_U_S };
+enum rpc_unit {
+    RPC_U_NONE,
+    RPC_U_BYTES,
+    RPC_U_BPS,
+    RPC_U_NS,
+    RPC_U_S,
+    RPC_U_MS
+};
 
 struct rpc_param {
     const char *name;              /* member of params, snake_case */

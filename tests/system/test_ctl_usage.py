@@ -154,7 +154,7 @@ def _(t):
     says(ctl("prot"), USAGE, "'prot'", "'port'")
     says(ctl("bufer", "show"), USAGE, "'bufer'", "'buffer'")
     says(ctl("pfc", "shwo"), USAGE, "'shwo'", "'show'",
-         "show, counters, set")
+         "show, counters, history, graph, set")
     says(ctl("--jsno", "status"), USAGE, "'--jsno'", "'--json'")
     says(ctl("buffer", "set", "eth1", "pg", "3", "xof", "64K"), USAGE,
          "'xof'", "'xoff'")
@@ -708,7 +708,8 @@ def _(t):
     assert "bridge" in complete("sluicectl ", where)
     assert complete("sluicectl br", where) == ["bridge"]
     assert complete("sluicectl --json br", where) == ["bridge"]
-    assert complete("sluicectl pfc ", where) == ["show", "counters", "set"]
+    assert complete("sluicectl pfc ", where) == [
+        "show", "counters", "history", "graph", "set"]
     assert complete("sluicectl pfc co", where) == ["counters"]
     assert "xoff" in complete("sluicectl buffer set eth1 ", where)
     assert complete("sluicectl buffer set eth1 pg 3 head", where) == \
