@@ -44,6 +44,13 @@ print_pools(struct ctl *ctl, struct json_object *bridges)
         ctl_table_text(t, ctl_text(b, "bridge"));
         ctl_table_text(t, "shared");
         ctl_table_qty(t, ctl_int(b, "shared_bytes"), RPC_U_NONE);
+        for (size_t k = 0; k < ctl_len(ctl_get(b, "pools")); k++) {
+            struct json_object *p = ctl_at(ctl_get(b, "pools"), k);
+
+            ctl_table_text(t, ctl_text(b, "bridge"));
+            ctl_table_text(t, ctl_text(p, "pool"));
+            ctl_table_qty(t, ctl_int(p, "bytes"), RPC_U_NONE);
+        }
         ctl_table_text(t, ctl_text(b, "bridge"));
         ctl_table_text(t, "headroom");
         ctl_table_qty(t, ctl_int(b, "headroom_bytes"), RPC_U_NONE);

@@ -73,6 +73,22 @@ memory_command(const struct diagnosis *x, uint64_t extra, char *out,
     return out;
 }
 
+/* The command that sets the headroom of the group, where it is set. */
+static void
+headroom_command(const struct diagnosis *x, const char *value, char *out,
+                 size_t size)
+{
+    const struct port_view *v = x->v;
+    const char *profile = v->cp->group[x->group].profile;
+
+    if (profile[0])
+        snprintf(out, size, "sluicectl profile set %s %s headroom %s",
+                 v->cb->name, profile, value);
+    else
+        snprintf(out, size, "sluicectl buffer set %s pg %d headroom %s",
+                 v->cp->name, x->group, value);
+}
+
 static uint64_t
 stall_bytes(const struct port_view *v, uint64_t stall_ns)
 {
@@ -101,14 +117,43 @@ look_at_headroom(struct diagnosis *x)
         snprintf(command, sizeof(command), "sluicectl bridge set %s memory %s",
                  v->cb->name, size);
     } else if (!memory_command(x, missing, command, sizeof(command))) {
-        snprintf(command, sizeof(command),
-                 "sluicectl buffer set %s pg %d headroom auto", v->cp->name,
-                 x->group);
+        headroom_command(x, "auto", command, sizeof(command));
     }
     doctor_find(
         x, NO, "headroom", missing, command,
         "the headroom of group %d does not hold what may arrive after XOFF",
         x->group);
+}
+
+/* Headroom that all groups share is enough for one of them; for all at once it
+ * is when it is as much as they need together. */
+static void
+look_at_headroom_pool(struct diagnosis *x)
+{
+    const struct port_view *v = x->v;
+    uint64_t pool = v->bridge->plan->hdrm_pool_bytes, all = 0;
+    char command[128];
+
+    if (!pool)
+        return;
+    for (uint32_t i = 0; i < v->cb->n_ports; i++) {
+        const struct conf_port *cp = v->cb->ports[i];
+        struct headroom need;
+
+        conf_port_headroom_terms(v->cb, cp, &v->bridge->ports[cp->slot]->live,
+                                 x->stall_ns, &need);
+        all += need.total_bytes *
+               (unsigned) __builtin_popcount(conf_lossless_groups(v->cb, cp));
+    }
+    if (pool >= all)
+        return;
+    snprintf(command, sizeof(command),
+             "sluicectl bridge set %s headroom-pool none headroom-ratio none",
+             v->cb->name);
+    doctor_find(x, pool < x->need.total_bytes ? NO : UNSURE, "headroom-pool",
+                all - pool, command,
+                "the headroom that all groups share does not hold what may "
+                "arrive for all of them at once");
 }
 
 static void
@@ -222,9 +267,7 @@ look_at_buffers(struct diagnosis *x)
                  v->cb->name, size);
     } else if (!memory_command(x, bytes, command, sizeof(command))) {
         round_up(bytes, size, sizeof(size));
-        snprintf(command, sizeof(command),
-                 "sluicectl buffer set %s pg %d headroom %s", v->cp->name,
-                 x->group, size);
+        headroom_command(x, size, command, sizeof(command));
     }
     doctor_find(x, UNSURE, "buffers", 0,
                 bytes > CONF_MAX_MEMORY ? NULL : command,
@@ -321,6 +364,7 @@ diagnose(struct diagnosis *x)
     x->ring_bytes = x->n_slots * v->cb->max_frame_bytes;
     x->ring_needed_bytes = stall_bytes(v, x->stall_ns);
     look_at_headroom(x);
+    look_at_headroom_pool(x);
     if (v->port->link != PORT_ABSENT)
         look_at_ring(x);
     look_at_small_frames(x);
@@ -398,7 +442,8 @@ const struct rpc_method methods_doctor[] = {
                   "headroom_bytes, needed_bytes, ring_bytes (what the receive "
                   "ring holds in frames of full size), ring_needed_bytes, "
                   "findings (array of term, short_bytes, message and, where "
-                  "one mends it, command).  Terms: headroom, ring, tap-queue, "
+                  "one mends it, command).  Terms: headroom, headroom-pool, "
+                  "ring, tap-queue, "
                   "small-frames, buffers, rate, peer-rate, peer-pfc, "
                   "interface, nic, violations.",
         .example = "{}",

@@ -44,7 +44,8 @@ add_persistent(const struct port_view *v, struct json_object *to)
 }
 
 static struct json_object *
-bridge_object(const struct bridge *b, enum marks_set set)
+bridge_object(const struct bridge *b, const struct conf_bridge *cb,
+              enum marks_set set)
 {
     struct json_object *o = json_object_new_object();
     struct json_object *pools = json_object_new_array();
@@ -54,9 +55,13 @@ bridge_object(const struct bridge *b, enum marks_set set)
     json_add_text(o, "bridge", b->name);
     json_add_uint(o, "shared_bytes", m.shared_bytes[0]);
     json_add_uint(o, "headroom_bytes", m.headroom_bytes);
-    for (int i = 0; i < DP_MAX_POOLS; i++)
-        json_object_array_add(pools,
-                              json_object_new_uint64(m.shared_bytes[i]));
+    for (uint32_t i = 0; i < cb->n_pools; i++) {
+        struct json_object *p = json_object_new_object();
+
+        json_add_text(p, "pool", cb->pool[i].name);
+        json_add_uint(p, "bytes", m.shared_bytes[cb->pool[i].slot]);
+        json_object_array_add(pools, p);
+    }
     json_object_object_add(o, "pools", pools);
     return o;
 }
@@ -83,7 +88,8 @@ watermark(void *ctx, struct rpc_client *client, struct json_object *params,
 
         if (!name || conf_bridge_find_port(cb, name))
             json_object_array_add(
-                bridges, bridge_object(daemon_find_bridge(d, cb->name), set));
+                bridges,
+                bridge_object(daemon_find_bridge(d, cb->name), cb, set));
     }
     o = json_object_new_object();
     json_add_text(o, "set", set == MARKS_USER ? "user" : "persistent");
@@ -143,9 +149,9 @@ const struct rpc_method methods_watermark[] = {
         .params = show_params,
         .result = "set (user or persistent); ports: array of port, bridge, "
                   "groups, headroom, queues (arrays of eight, octets); "
-                  "bridges: array of bridge, shared_bytes (of the default "
-                  "pool), headroom_bytes (of all groups together), pools (of "
-                  "each, the default one first).",
+                  "bridges: array of bridge, shared_bytes (of what is in no "
+                  "pool), headroom_bytes (of all groups together), pools "
+                  "(array of pool, bytes).",
         .example = "{\"port\": \"eth1\", \"persistent\": true}",
         .handler = watermark,
     },

@@ -130,6 +130,24 @@ def _(t):
     mend(d, ["va"])
 
 
+@slc.test("section 5: a shared headroom that is oversubscribed, and a "
+          "profile")
+def _(t):
+    _ns, d = bridge(t, "dpool", "p1", "p2", rate_bps="200M",
+                    pfc={"priorities": [3]})
+    need = doctor(d, "p1")[0]["needed_bytes"]
+    d.rpc("bridge.set", name="br0", headroom_pool_bytes=need + 1000)
+    f = terms(d, "p1")["headroom-pool"]
+    assert f["short_bytes"] == need - 1000, (f, need)
+    assert doctor(d, "p1")[0]["lossless"] == "unsure"
+    mend(d)
+    paste(d, "sluicectl profile set br0 gold xoff 64K xon 32K headroom 1000")
+    paste(d, "sluicectl buffer set p1 pg 3 profile gold")
+    assert terms(d, "p1")["headroom"]["command"] == \
+        "sluicectl profile set br0 gold headroom auto"
+    mend(d)
+
+
 class Sender:
     """A probe that sends priority 3 from the other end of p1 to h2."""
 
