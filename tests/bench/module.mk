@@ -5,7 +5,8 @@
 bench_programs += tests/bench/veth_gen
 tests_bench_veth_gen_SOURCES = tests/bench/veth_gen.c
 tests_bench_veth_gen_LDADD = lib/wire/libwire.a lib/base/libbase.a
-EXTRA_DIST += tests/bench/forward.py tests/bench/peers.py tests/bench/tcp.py
+EXTRA_DIST += tests/bench/forward.py tests/bench/pause_jitter.py \
+	tests/bench/peers.py tests/bench/tcp.py
 
 bench_programs += tests/bench/bare_loop tests/bench/port_loop
 tests_bench_bare_loop_SOURCES = tests/bench/bare_loop.c
@@ -33,3 +34,5 @@ bench: all bench-programs
 		python3 $(top_srcdir)/tests/bench/forward.py
 	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
 		python3 $(top_srcdir)/tests/bench/tcp.py
+	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
+		python3 $(top_srcdir)/tests/bench/pause_jitter.py

@@ -14,6 +14,7 @@ TESTS += tests/system/test_ctl_usage.py
 system_probe_tests = \
 	tests/system/test_counters.py \
 	tests/system/test_doctor.py \
+	tests/system/test_vendor_plans.py \
 	tests/system/test_ports.py \
 	tests/system/test_topology.py
 dist_check_SCRIPTS += $(system_probe_tests)
