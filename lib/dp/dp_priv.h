@@ -30,9 +30,10 @@
 #include <stdint.h>
 
 #define DP_N_CALLS 64 /* room of the mailbox */
-/* Batches that a turn reads from a port whose provider cannot see a PFC frame
- * that lies behind data (tap): the ring is read empty, up to this bound. */
-#define DP_MAX_RX_BATCHES 32
+/* Full batches in a row after which a port may send although its provider,
+ * which cannot see a PFC frame that lies behind data (tap), has more: the
+ * queue of a TAP is not longer than so many. */
+#define DP_MAX_UNREAD 32
 /* When to try again a port that refused a frame, should no POLLOUT say so
  * earlier: doubling from the first to the last. */
 #define DP_RETRY_MIN_NS (UINT64_C(50) * NS_PER_US)

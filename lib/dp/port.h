@@ -46,10 +46,12 @@ struct dp_port {
     uint8_t paused_q;                /* bit q: queue q is paused by the peer */
     uint8_t shaped_q;                /* bit q: queue q has a maximum rate */
     uint8_t xoff;                    /* bit g: group g is in XOFF, as noted */
-    bool ctl_wait;   /* a MAC control frame was refused: no data before it */
-    bool down;       /* said to be down, and nothing was sent since */
-    bool attached;   /* is, or was, in a plan */
-    uint8_t n_again; /* refusals in a row, for the time of the next try */
+    bool ctl_wait;    /* a MAC control frame was refused: no data before it */
+    bool down;        /* said to be down, and nothing was sent since */
+    bool attached;    /* is, or was, in a plan */
+    uint8_t n_again;  /* refusals in a row, for the time of the next try */
+    uint8_t n_unread; /* full batches in a row that came from a provider
+                         which may hide a pause behind them */
     /* As its ingress port: */
     uint8_t pcp_to_prio[8];     /* by PCP; the same for all if not trusted */
     uint8_t prio_to_pg[N_PRIO]; /* of conf */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stage rx: reads every port once and takes each batch to the egress queues
+ * Stage rx: reads a batch from every port and takes each to the egress queues
  * before the next is read, while its frames are in the cache.
  */
 #include "dp/dp_priv.h"
@@ -23,22 +23,33 @@ rx_batch(struct dp *dp, struct dp_port *port)
     return n;
 }
 
+/* A provider that cannot look ahead hands a PFC frame over only after the data
+ * before it.  While it has more, nothing is sent there (dp_tx), in case the
+ * next thing is a pause; a port that obeys none need not wait. */
+static void
+note_unread(struct dp_port *port, bool has_more)
+{
+    const struct pfc_conf *pfc = &port->pfc.conf;
+
+    if (!has_more || port->netdev->has_lookahead ||
+        !(pfc->honoured || pfc->pause_rx))
+        port->n_unread = 0;
+    else if (port->n_unread < DP_MAX_UNREAD)
+        port->n_unread++;
+}
+
 void
 dp_rx(struct dp *dp)
 {
     for (int i = dp_set_next(&dp->up, 0); i >= 0;
          i = dp_set_next(&dp->up, i + 1)) {
         struct dp_port *port = dp->port[i];
-        /* A provider that cannot look ahead hands a PFC frame over only
-         * after the data before it: it is read to the end. */
-        int left = port->netdev->has_lookahead ? 1 : DP_MAX_RX_BATCHES;
-        uint32_t n;
+        bool has_more = rx_batch(dp, port) == PKT_BATCH;
 
-        do
-            n = rx_batch(dp, port);
-        while (n == PKT_BATCH && --left > 0);
-        if (n == PKT_BATCH)
+        if (has_more)
             dp->rx_more = true;
+        if (dp_unlikely(has_more || port->n_unread))
+            note_unread(port, has_more);
     }
     if (dp_unlikely(dp->is_untold))
         dp_pause_tell(dp);

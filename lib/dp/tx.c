@@ -190,6 +190,16 @@ deadline(struct dp *dp, struct dp_port *port)
         dp_wake_at(dp, when_ns);
 }
 
+/* Whether a pause may lie unread behind data: see dp_rx(). */
+static bool
+must_read_on(struct dp_port *port)
+{
+    if (port->n_unread < DP_MAX_UNREAD)
+        return true;
+    port->n_unread = 0;
+    return false;
+}
+
 static void
 tx_port(struct dp *dp, struct dp_port *port)
 {
@@ -198,6 +208,8 @@ tx_port(struct dp *dp, struct dp_port *port)
     uint32_t n, n_sent = 0;
 
     if (port->ctl_wait) /* no data before a MAC control frame */
+        return;
+    if (dp_unlikely(port->n_unread) && must_read_on(port))
         return;
     fill(port, dp->now_ns, &b);
     n = b.n;

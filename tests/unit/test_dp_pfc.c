@@ -115,21 +115,62 @@ Test(dp_pfc, is_honoured_before_the_next_batch_wherever_it_lies)
     cr_assert_eq(rig_n(&rig, 1)->q_frames[3], 288);
 }
 
-Test(dp_pfc, a_ring_without_lookahead_is_read_to_its_end)
+/* A tap hands a PFC frame over only after the data before it. */
+Test(dp_pfc, s2_without_lookahead_nothing_leaves_before_all_is_read)
 {
-    /* A tap hands a PFC frame over only after the data before it. */
-    for (uint32_t i = 0; i < 1000; i++)
-        rig_send(&rig, 1, HOST(0), HOST(1), NO_TAG, 64, i);
-    rig_turn(&rig);
-    cr_assert_eq(netdev_mem_n_queued(rig.nd[1]), 1000 - PKT_BATCH);
+    rig.conf[0].pg[3].limit_bytes = 1 << 20;
+    rig_apply(&rig);
+    rig_pfc(&rig, 1, P(3), 65535);
+    offer(3, 320);
+    rig_settle(&rig);
     rig.nd[1]->has_lookahead = false;
-    rig_turn(&rig);
-    cr_assert_eq(netdev_mem_n_queued(rig.nd[1]), 0);
-    /* But one port does not keep the others waiting for ever. */
-    for (uint32_t i = 0; i < 2000; i++)
+    rig_pfc(&rig, 1, P(3), 0);
+    for (uint32_t i = 0; i < 200; i++)
         rig_send(&rig, 1, HOST(0), HOST(1), NO_TAG, 64, i);
-    cr_assert_eq(rig_turn(&rig), rig.now_ns);
-    cr_assert_eq(netdev_mem_n_queued(rig.nd[1]), 2000 - 32 * PKT_BATCH);
+    rig_pfc(&rig, 1, P(3), 65535);
+    rig_settle(&rig);
+    cr_assert_eq(left(3), 0, "the pause was there before it was its turn");
+    cr_assert_eq(rig_n(&rig, 1)->q_frames[3], 320);
+    rig_pfc(&rig, 1, P(3), 0);
+    rig_settle(&rig);
+    cr_assert_eq(left(3), 320);
+}
+
+Test(dp_pfc, without_lookahead_one_batch_is_read_a_turn)
+{
+    /* Reading on would fill the queues of others, which send a batch a turn,
+     * past their limits. */
+    rig.nd[1]->has_lookahead = false;
+    for (uint32_t i = 0; i < 1000; i++)
+        rig_send(&rig, 1, HOST(0), HOST(1), NO_TAG, 1500, i);
+    for (uint32_t turn = 1; turn <= 1000 / PKT_BATCH; turn++) {
+        cr_assert_eq(rig_turn(&rig), rig.now_ns);
+        cr_assert_eq(netdev_mem_n_queued(rig.nd[1]), 1000 - turn * PKT_BATCH);
+        cr_assert_eq(rig_n(&rig, 0)->held, 0);
+    }
+}
+
+Test(dp_pfc, endless_data_does_not_keep_a_port_without_lookahead_silent)
+{
+    rig_pfc(&rig, 1, P(3), 65535);
+    offer(3, 64);
+    rig_settle(&rig);
+    rig.nd[1]->has_lookahead = false;
+    rig_pfc(&rig, 1, P(3), 0);
+    for (uint32_t i = 0; i < 4000; i++)
+        rig_send(&rig, 1, HOST(0), HOST(1), NO_TAG, 64, i);
+    for (int turn = 1; turn < 32; turn++) {
+        rig_turn(&rig);
+        cr_assert_eq(left(3), 0, "turn %d", turn);
+    }
+    rig_turn(&rig);
+    cr_assert_eq(left(3), PKT_BATCH);
+    /* One that obeys no pause need not wait. */
+    rig.conf[1].pfc.honoured = 0;
+    rig_apply(&rig);
+    rig_turn(&rig);
+    cr_assert_eq(left(3), PKT_BATCH);
+    cr_assert_gt(netdev_mem_n_queued(rig.nd[1]), 1000);
 }
 
 Test(dp_pfc, a_priority_that_is_not_honoured_is_counted)
