@@ -27,6 +27,7 @@ rpc-docs: vswitchd/sluiced
 exampledir = $(docdir)/examples
 dist_example_DATA = \
 	docs/examples/README.md \
+	docs/examples/config_db.json \
 	docs/examples/sluice.py
 dist_example_SCRIPTS = \
 	docs/examples/lossless_setup.py \

@@ -13,6 +13,14 @@ lib_conf_libconf_a_SOURCES = \
 	lib/conf/json_out.c \
 	lib/conf/model.c \
 	lib/conf/pool.c \
+	lib/conf/preset.c \
+	lib/conf/preset.h \
+	lib/conf/sonic.c \
+	lib/conf/sonic.h \
+	lib/conf/sonic_buffer.c \
+	lib/conf/sonic_int.h \
+	lib/conf/sonic_map.c \
+	lib/conf/sonic_queue.c \
 	lib/conf/text.c \
 	lib/conf/validate.c \
 	lib/conf/watch.h
@@ -45,6 +53,20 @@ TESTS += tests/unit/test_conf_watch
 tests_unit_test_conf_watch_SOURCES = tests/unit/test_conf_watch.c
 tests_unit_test_conf_watch_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_unit_test_conf_watch_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_conf_preset tests/unit/test_conf_sonic
+TESTS += tests/unit/test_conf_preset tests/unit/test_conf_sonic
+tests_unit_test_conf_preset_SOURCES = tests/unit/test_conf_preset.c
+tests_unit_test_conf_preset_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_conf_preset_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
+tests_unit_test_conf_sonic_SOURCES = tests/unit/test_conf_sonic.c
+tests_unit_test_conf_sonic_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_conf_sonic_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
+
+fuzz_targets += tests/fuzz/fuzz_sonic
+tests_fuzz_fuzz_sonic_SOURCES = tests/fuzz/fuzz_sonic.c
+tests_fuzz_fuzz_sonic_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_fuzz_fuzz_sonic_LDADD = $(FUZZ_MAIN) $(CONF_LIBS)
 
 fuzz_targets += tests/fuzz/fuzz_conf
 tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c
