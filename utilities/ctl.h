@@ -120,9 +120,9 @@ struct ctl_noun {
 };
 
 extern const struct ctl_noun ctl_apply, ctl_audit, ctl_bridge, ctl_buffer,
-    ctl_doctor, ctl_events, ctl_export, ctl_headroom, ctl_mac, ctl_map,
-    ctl_pause, ctl_pfc, ctl_pool, ctl_port, ctl_profile, ctl_queue, ctl_rpc,
-    ctl_stats, ctl_status_noun, ctl_watchdog, ctl_drill;
+    ctl_doctor, ctl_drill, ctl_events, ctl_export, ctl_headroom, ctl_import,
+    ctl_mac, ctl_map, ctl_pause, ctl_pfc, ctl_pool, ctl_port, ctl_preset,
+    ctl_profile, ctl_queue, ctl_rpc, ctl_stats, ctl_status_noun, ctl_watchdog;
 
 /* One run of the program. */
 struct ctl {
@@ -162,6 +162,15 @@ enum ctl_status ctl_usage_error(struct ctl *, const char *fmt, ...)
 void ctl_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Pushes out standard output; false (and said so): it cannot be written. */
 bool ctl_flush(void);
+
+/* --- ctl_config.c, ctl_file.c -----------------------------------------------
+ */
+
+/* {changed, applied} as a table. */
+void ctl_show_changes(struct ctl *, struct json_object *result);
+/* One JSON object out of a file ("-": standard input); null when it was
+ * complained about, with line and column. */
+struct json_object *ctl_read_json(const char *command, const char *name);
 
 /* --- ctl_help.c ------------------------------------------------------------
  */

@@ -63,6 +63,7 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_config.c \
 	utilities/ctl_doctor.c \
 	utilities/ctl_events.c \
+	utilities/ctl_file.c \
 	utilities/ctl_graph.c \
 	utilities/ctl_headroom.c \
 	utilities/ctl_help.c \
@@ -74,6 +75,7 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_pfc.c \
 	utilities/ctl_pool.c \
 	utilities/ctl_port.c \
+	utilities/ctl_preset.c \
 	utilities/ctl_queue.c \
 	utilities/ctl_rpc.c \
 	utilities/ctl_stats.c \

@@ -128,6 +128,10 @@ _sluicectl()
                             candidates=$(cd /run/netns && echo *) ;;
                     watchdog:override:*) candidates='drop forward off' ;;
                     *:PORT) candidates=$(_sluicectl_ask port list) ;;
+                    *:PRESET) candidates=$(_sluicectl_ask preset list) ;;
+                    *:BRIDGE\|PORT)
+                        candidates="$(_sluicectl_ask bridge list)
+                            $(_sluicectl_ask port list)" ;;
                     *:BRIDGE) candidates=$(_sluicectl_ask bridge list) ;;
                     *:FILE)
                         mapfile -t COMPREPLY < <(compgen -f -- "$cur")

@@ -22,7 +22,7 @@ methods_add(struct rpc_registry *r, struct daemon *d)
         methods_stats,    methods_audit,    methods_doctor,    methods_config,
         methods_events,   methods_clear,    methods_watermark, methods_pool,
         methods_headroom, methods_watchdog, methods_drill,     methods_history,
-        methods_graph,
+        methods_graph,    methods_preset,
     };
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)

@@ -40,6 +40,7 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/m_pfc.c \
 	vswitchd/m_pool.c \
 	vswitchd/m_port.c \
+	vswitchd/m_preset.c \
 	vswitchd/m_queue.c \
 	vswitchd/m_stats.c \
 	vswitchd/m_watchdog.c \

@@ -16,6 +16,7 @@ system_probe_tests = \
 	tests/system/test_doctor.py \
 	tests/system/test_vendor_plans.py \
 	tests/system/test_ports.py \
+	tests/system/test_qos.py \
 	tests/system/test_topology.py
 dist_check_SCRIPTS += $(system_probe_tests)
 TESTS += $(system_probe_tests)

@@ -116,7 +116,7 @@ def _(t):
         words = args.split()
         if (noun, verb) in (("buffer", "set"),):
             argv += ["eth1", "pg", "3", "xoff", "64K"]
-        elif (noun, verb) == ("apply", ""):
+        elif (noun, verb) in (("apply", ""), ("import", "sonic")):
             argv += ["-"]
         elif verb == "set" and noun not in ("bridge", "port", "pool",
                                             "profile"):
