@@ -126,12 +126,28 @@ random_quanta(struct sim *sim, const struct conf_port *cp)
                            : rng_range(&sim->rng, least, UINT16_MAX));
 }
 
+/* Early drops of lossy frames; those of lossless queues must not show it. */
+static void
+random_wred(struct sim *sim, struct conf_port *cp)
+{
+    for (int q = 0; q < N_QUEUE; q++) {
+        struct conf_queue *queue = &cp->queue[q];
+
+        queue->wred_max_bytes =
+            sim_chance(sim, 30) ? rng_range(&sim->rng, 1522, 65536) : 0;
+        queue->wred_min_bytes = rng_range(&sim->rng, 0, queue->wred_max_bytes);
+        queue->wred_percent = (uint8_t) rng_range(&sim->rng, 0, 100);
+        queue->ecn = queue->wred_max_bytes && sim_chance(sim, 50);
+    }
+}
+
 static void
 random_port(struct sim *sim, const struct sim_world *w, struct conf_port *cp)
 {
     bool small = !w->scarce && sim_chance(sim, 50);
 
     random_queues(sim, cp);
+    random_wred(sim, cp);
     cp->pfc_quanta = random_quanta(sim, cp);
     for (int g = 0; g < N_PG; g++) {
         struct conf_group *grp = &cp->group[g];
