@@ -82,6 +82,7 @@ static const struct {
     {"tx_mtu_bytes", "a frame that delays our PFC frame", false},
     {"hw_bytes", "hardware in all", true},
     {"stall_bytes", "arrived while our thread did not run", false},
+    {"late_bytes", "and while PFC was on the emulated cable", false},
     {"batch_bytes", "one batch of the peer, 32 frames", false},
     {"sw_bytes", "software in all, with the cable", true},
     {"total_bytes", "needed: the larger of both", true},

@@ -105,6 +105,7 @@ static const struct {
     {"auto", "tx_mtu_bytes", "a frame that delays our PFC frame", ' '},
     {"auto", "hw_bytes", "hardware in all, in whole cells", '='},
     {"auto", "stall_bytes", "arrived while our thread did not run", ' '},
+    {"auto", "late_bytes", "and while PFC was on the emulated cable", ' '},
     {"auto", "batch_bytes", "one batch of the peer, 32 frames", ' '},
     {"auto", "sw_bytes", "software in all, with the cable", '='},
     {"auto", "total_bytes", "needed: the larger of both", '='},

@@ -24,6 +24,8 @@
     X(COUNTS_PORT, n.drop_bytes)        \
     X(COUNTS_PORT, n.copies)            \
     X(LEVEL, n.held)                    \
+    X(LEVEL, n.cable_frames)            \
+    X(LEVEL, n.cable_bytes)             \
     X(COUNTS_GROUP, n.pg_rx_frames)     \
     X(COUNTS_GROUP, n.pg_rx_bytes)      \
     X(COUNTS_GROUP, n.pg_drops)         \

@@ -341,6 +341,7 @@ terms_of(const struct diagnosis *x)
     json_add_uint(o, "tx_mtu_bytes", x->need.tx_mtu_bytes);
     json_add_uint(o, "hw_bytes", x->need.hw_bytes);
     json_add_uint(o, "stall_bytes", x->need.stall_bytes);
+    json_add_uint(o, "late_bytes", x->need.late_bytes);
     json_add_uint(o, "batch_bytes", x->need.batch_bytes);
     json_add_uint(o, "sw_bytes", x->need.sw_bytes);
     json_add_uint(o, "total_bytes", x->need.total_bytes);
@@ -437,7 +438,7 @@ const struct rpc_method methods_doctor[] = {
         .result = "An array of objects: port, bridge, priority, group, "
                   "lossless (yes, no, unsure), terms (in bytes: cable_bytes, "
                   "reaction_bytes, macphy_bytes, rx_mtu_bytes, tx_mtu_bytes, "
-                  "hw_bytes, stall_bytes, batch_bytes, sw_bytes, "
+                  "hw_bytes, stall_bytes, late_bytes, batch_bytes, sw_bytes, "
                   "total_bytes), stall_ns (that is to be survived), "
                   "headroom_bytes, needed_bytes, ring_bytes (what the receive "
                   "ring holds in frames of full size), ring_needed_bytes, "

@@ -58,6 +58,7 @@ read_in(struct json_object *params, const struct port_view *v,
         .mtu_rx_bytes = hw->lossless_mtu_bytes,
         .mtu_tx_bytes = mtu,
         .cell_bytes = hw->cell_bytes,
+        .emulated = v && v->cp->cable_emulated,
         .stall_ns =
             (uint64_t) json_get_int(params, "stall_ns",
                                     v ? (int64_t) v->bridge->allowed_ns
@@ -112,6 +113,7 @@ auto_object(const struct headroom *h)
     json_add_uint(o, "tx_mtu_bytes", h->tx_mtu_bytes);
     json_add_uint(o, "hw_bytes", h->hw_bytes);
     json_add_uint(o, "stall_bytes", h->stall_bytes);
+    json_add_uint(o, "late_bytes", h->late_bytes);
     json_add_uint(o, "batch_bytes", h->batch_bytes);
     json_add_uint(o, "sw_bytes", h->sw_bytes);
     json_add_uint(o, "total_bytes", h->total_bytes);
@@ -193,7 +195,9 @@ const struct rpc_method methods_headroom[] = {
             "weighted_bytes, xoff_bytes (with the lossless MTU, in whole "
             "KiB), size_bytes (with the pipeline).  auto: cable_bytes, "
             "reaction_bytes, macphy_bytes, rx_mtu_bytes, tx_mtu_bytes, "
-            "hw_bytes (their sum in whole cells), stall_bytes, batch_bytes, "
+            "hw_bytes (their sum in whole cells), stall_bytes, late_bytes "
+            "(for a cable "
+            "that is emulated), batch_bytes, "
             "sw_bytes (their sum with the cable), total_bytes (the larger).",
         .example = "{\"rate_bps\": \"100G\", \"cable_mm\": 300000, "
                    "\"mtu_bytes\": 9100, \"lossless_mtu_bytes\": 1500, "

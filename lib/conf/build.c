@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "conf/conf.h"
 #include "conf/field.h"
+#include "dp/cable.h"
 #include "qos/headroom.h"
 
 #include <errno.h>
@@ -97,6 +98,7 @@ conf_port_headroom_terms(const struct conf_bridge *b,
         .mtu_tx_bytes = port_max_frame(b, live),
         .cell_bytes = conf_port_cell(b, p),
         .stall_ns = stall_ns,
+        .emulated = p->cable_emulated,
     };
 
     if (in.stall_ns < HEADROOM_MIN_STALL_NS)
@@ -408,23 +410,47 @@ build_vlan(const struct conf_port *p, struct dp_plan_port *out)
         out->trunks[p->trunks[i] / 64] |= UINT64_C(1) << p->trunks[i] % 64;
 }
 
+/* Room for rate x delay of short frames, and for what the scheduler may hand
+ * over at a time. */
+static void
+build_cable(const struct conf_port *p, const struct conf_live *live,
+            struct dp_plan_port *out)
+{
+    unsigned __int128 wire;
+
+    if (!p->cable_emulated || !p->cable_delay_ns)
+        return;
+    wire = (unsigned __int128) conf_port_rate(p, live) * p->cable_delay_ns /
+           8000000000u;
+    if (wire > CONF_MAX_WIRE)
+        wire = CONF_MAX_WIRE;
+    out->cable_delay_ns = p->cable_delay_ns;
+    out->cable_bytes =
+        (uint64_t) wire * (PKT_MIN_LEN + DP_CABLE_OVERHEAD) / PKT_MIN_LEN +
+        2 * PKT_BATCH * (out->max_frame_bytes + DP_CABLE_OVERHEAD) +
+        2 * DP_CABLE_CTL_BYTES;
+}
+
 void
 conf_build_port(const struct conf_bridge *b, const struct conf_port *p,
                 const struct conf_live *live, uint64_t stall_ns,
                 struct dp_plan_port *out)
 {
     struct netdev *netdev = out->netdev;
+    struct dp_cable *cable = out->cable;
     struct dp_port *state = out->state;
     bool is_new = out->is_new;
 
     memset(out, 0, sizeof(*out));
     out->netdev = netdev;
     out->state = state;
+    out->cable = cable;
     out->is_new = is_new;
     if (live)
         memcpy(out->mac, live->mac, 6);
     out->rate_bps = p->rate_bps;
     out->max_frame_bytes = port_max_frame(b, live);
+    build_cable(p, live, out);
     build_pfc(p, live, &out->pfc);
     build_groups(b, p, live, stall_ns, out);
     build_queues(b, p, out);
@@ -464,5 +490,7 @@ conf_build_bridge(const struct conf_bridge *b, struct dp_plan *plan,
     plan->mac_ageing_ns = b->mac_ageing_s * UINT64_C(1000000000);
     plan->forward_reserved = b->forward_reserved;
     plan->drop_unknown = b->drop_unknown;
+    if (dp_plan_make_cables(plan))
+        return err_sys(err, ENOMEM, "bridge %s: cables", b->name);
     return 0;
 }

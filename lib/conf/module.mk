@@ -26,7 +26,8 @@ lib_conf_libconf_a_SOURCES = \
 	lib/conf/watch.h
 EXTRA_DIST += lib/conf/may_include
 
-CONF_LIBS = lib/conf/libconf.a lib/qos/libqos.a $(NETDEV_LIBS) $(JSONC_LIBS)
+CONF_LIBS = lib/conf/libconf.a lib/dp/libdp.a lib/flow/libflow.a \
+	lib/qos/libqos.a $(NETDEV_LIBS) $(JSONC_LIBS)
 
 check_PROGRAMS += tests/unit/test_conf
 TESTS += tests/unit/test_conf
@@ -72,3 +73,9 @@ fuzz_targets += tests/fuzz/fuzz_conf
 tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c
 tests_fuzz_fuzz_conf_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_fuzz_fuzz_conf_LDADD = $(FUZZ_MAIN) $(CONF_LIBS)
+
+check_PROGRAMS += tests/unit/test_conf_pool
+TESTS += tests/unit/test_conf_pool
+tests_unit_test_conf_pool_SOURCES = tests/unit/test_conf_pool.c
+tests_unit_test_conf_pool_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_conf_pool_LDADD = $(CONF_LIBS) $(UNIT_LIBS)

@@ -67,7 +67,10 @@ take_out(struct dp *dp, struct dp_port *port)
 {
     enum netdev_tx why;
 
+    dp_wire_finish(dp, port);
     dp_port_flush(dp, port, DP_DROP_PORT_REMOVED);
+    port->delay_ns = 0;
+    port->is_wired = false;
     disown(dp, port);
     dp_set_add(&dp->forget, port->slot);
     retire(dp, port);
@@ -78,6 +81,7 @@ take_out(struct dp *dp, struct dp_port *port)
     dp_set_del(&dp->due, port->slot);
     dp_set_del(&dp->asserted, port->slot);
     dp_set_del(&dp->watched, port->slot);
+    dp_set_del(&dp->wired, port->slot);
     dp_set_del(&dp->untold, port->slot);
     pfc_force(&port->pfc, 0);
     port->conf = NULL;
@@ -119,8 +123,12 @@ change_netdev(struct dp *dp, struct dp_port *port, struct netdev *netdev)
 
     /* The peer of the old one is let go, if it can still be told; what is in
      * XOFF is told anew to the peer of the new one, at once. */
-    if (port->netdev)
+    if (port->netdev) {
+        dp_wire_finish(dp, port);
+        dp_wire_drop(dp, port, DP_DROP_PORT_DOWN);
+        port->is_wired = false;
         dp_pause_try(port, 0, dp->now_ns, &why);
+    }
     port->pfc.resend = port->pfc.asserted || port->pfc.pause_asserted;
     /* Pauses that the old peer asked for end with it. */
     deaf.honoured = 0;
@@ -232,7 +240,7 @@ set_group(struct dp *dp, struct dp_port *port, int pg)
 }
 
 static void
-configure(struct dp *dp, struct dp_port *port, const struct dp_plan_port *pp)
+configure(struct dp *dp, struct dp_port *port, struct dp_plan_port *pp)
 {
     const struct dp_plan_port *old = port->conf;
     uint8_t was;
@@ -253,13 +261,14 @@ configure(struct dp *dp, struct dp_port *port, const struct dp_plan_port *pp)
         set_group(dp, port, g);
     }
     set_egress(dp, port, old);
+    dp_wire_configure(dp, port, pp);
     dp_watch_configure(dp, port, !old);
     dp_set_add(&dp->due, port->slot); /* what is enabled may differ */
 }
 
 static void
 put_in(struct dp *dp, struct dp_port *port, uint16_t slot,
-       const struct dp_plan_port *pp)
+       struct dp_plan_port *pp)
 {
     assert(!port->attached); /* a state serves one life of a port */
     port->attached = true;
@@ -313,7 +322,7 @@ dp_adopt(struct dp *dp)
     dp->hdrm.bytes = plan->hdrm_pool_bytes;
     mactab_set_ageing(dp->mactab, plan->mac_ageing_ns);
     for (int i = 0; i < DP_MAX_PORTS; i++) {
-        const struct dp_plan_port *pp = plan->ports[i];
+        struct dp_plan_port *pp = plan->ports[i];
 
         if (!pp)
             continue;

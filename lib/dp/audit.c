@@ -27,6 +27,7 @@ dp_conserves(const struct dp *dp, struct dp_audit *out)
         a.copies += port->n.copies;
         a.tx += port->n.tx_frames;
         a.held += port->held;
+        a.on_cable += port->cable ? port->cable->n_data : 0;
         for (int r = 0; r < DP_N_DROPS; r++)
             a.drops_by[r] += port->n.drops[r];
     }
@@ -72,6 +73,26 @@ walk_queue(const struct dp_port *port, int q, struct held *held)
            queue->head_len == dp_wire_len(queue->head);
 }
 
+/* Data frames on the cable, counted anew; UINT32_MAX when its counters are
+ * wrong. */
+static uint32_t
+on_cable(const struct dp_port *port)
+{
+    const struct dp_cable *c = port->cable;
+    const struct dp_cable_frame *f;
+    uint64_t at = c ? c->head : 0, bytes = 0;
+    uint32_t n = 0;
+
+    while (c && (f = dp_cable_next(c, &at))) {
+        n += !f->is_ctl;
+        bytes += f->is_ctl ? 0 : f->len;
+    }
+    if (c && (n != c->n_data || bytes != c->data_bytes ||
+              n != port->n.cable_frames))
+        return UINT32_MAX;
+    return n;
+}
+
 static bool
 walk_port(const struct dp *dp, const struct dp_port *port, struct held *held)
 {
@@ -82,6 +103,7 @@ walk_port(const struct dp *dp, const struct dp_port *port, struct held *held)
         ok &= walk_queue(port, q, held);
         frames += port->queue[q].frames;
     }
+    frames += on_cable(port);
     return ok && frames == port->held && frames == port->n.held &&
            dp_set_has(&dp->busy, port->slot) == (port->ready != 0);
 }

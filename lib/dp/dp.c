@@ -260,6 +260,7 @@ dp_run(struct dp *dp, uint64_t now_ns)
         dp_watch_run(dp);
     dp_pause_tx(dp);
     dp_tx(dp);
+    dp_wire_run(dp);
     dp_pause_update(dp);
     mactab_sweep(dp->mactab, now_ns);
 #ifdef SLUICE_SANITIZERS

@@ -57,7 +57,9 @@ struct dp_port_counters {
                          multiplied by beyond one (floods):
                          rx + copies = tx + held + drops when
                          summed over the bridge */
-    counter_t held;   /* frames in this port's egress queues */
+    counter_t held;   /* frames in this port's egress queues, and those on
+                         its cable: */
+    counter_t cable_frames, cable_bytes; /* data on a cable that is emulated */
     counter_t pg_rx_frames[N_PG], pg_rx_bytes[N_PG]; /* received */
     counter_t pg_drops[N_PG];      /* limit and headroom drops of the group */
     counter_t pg_drop_bytes[N_PG]; /* and their octets */
@@ -186,6 +188,10 @@ const struct dp_stall *dp_stall(const struct dp *);
 /* dp (or through dp_post): begins anew. */
 void dp_stall_reset(struct dp *);
 
+/* Control, once the last plan was acknowledged: room of the cable that the
+ * state has; 0: it has none. */
+uint64_t dp_port_cable_bytes(const struct dp_port *);
+
 /* Any thread: live numbers of a port. */
 const struct dp_port_counters *dp_port_counters(const struct dp_port *);
 const struct pfc *dp_port_pfc(const struct dp_port *);
@@ -214,8 +220,9 @@ struct dp_audit {
     uint64_t rx, copies, tx, held, drops; /* frames, whole bridge, ports that
                                              were removed included */
     uint64_t drops_by[DP_N_DROPS];        /* drops, by reason */
-    uint64_t charged_bytes, held_bytes;   /* groups against frames held */
-    bool ok;                              /* everything adds up */
+    uint64_t on_cable; /* of held: on cables that are emulated */
+    uint64_t charged_bytes, held_bytes; /* groups against frames held */
+    bool ok;                            /* everything adds up */
 };
 bool dp_audit(struct dp *, struct dp_audit *out);
 

@@ -19,6 +19,7 @@
 #include "dp/plan.h"
 #include "dp/port.h"
 #include "dp/set.h"
+#include "dp/wire.h"
 #include "flow/mactab.h"
 #include "netdev/netdev.h"
 #include "pkt/pkt.h"
@@ -81,6 +82,7 @@ struct dp {
     struct dp_set untold;   /* ports with an XOFF that is not told yet */
     bool is_untold;         /* there are some */
     uint64_t watch_ns;      /* when dp_watch_run has something to do */
+    struct dp_set wired;    /* ports with a cable to be looked at */
     struct dp_set blocked;  /* ports to be polled for POLLOUT */
     struct buf_pool buf[DP_MAX_POOLS];     /* the memory that groups share; the
                                               first is the default one */
@@ -202,6 +204,8 @@ void dp_drop_queue(struct dp *, struct dp_port *, int q, enum dp_drop,
                    struct pkt *);
 /* A copy of p for the port could not be made. */
 void dp_drop_copy(struct dp_port *, const struct pkt *p);
+/* Counts a drop at queue q whose frame is no one's any more. */
+void dp_drop_bytes(struct dp_port *, int q, enum dp_drop, uint32_t bytes);
 /* A lossless frame of that priority was lost. */
 void dp_violation(struct dp *, struct dp_port *, uint8_t prio, enum dp_drop);
 

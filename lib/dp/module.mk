@@ -6,6 +6,8 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/adopt.c \
 	lib/dp/audit.c \
 	lib/dp/cause.c \
+	lib/dp/cable.c \
+	lib/dp/cable.h \
 	lib/dp/dp.c \
 	lib/dp/dp.h \
 	lib/dp/dp_priv.h \
@@ -23,6 +25,8 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/set.h \
 	lib/dp/stall.c \
 	lib/dp/tx.c \
+	lib/dp/wire.c \
+	lib/dp/wire.h \
 	lib/dp/watch.c \
 	lib/dp/watch.h
 EXTRA_DIST += lib/dp/may_include
@@ -31,7 +35,9 @@ EXTRA_DIST += lib/dp/may_include
 dp_tests = \
 	tests/unit/test_dp_audit \
 	tests/unit/test_dp_counters \
+	tests/unit/test_cable \
 	tests/unit/test_dp_buffer \
+	tests/unit/test_dp_cable \
 	tests/unit/test_dp_forward \
 	tests/unit/test_dp_map \
 	tests/unit/test_dp_pfc \
@@ -56,6 +62,10 @@ tests_unit_test_dp_counters_SOURCES = tests/unit/test_dp_counters.c $(dp_rig)
 tests_unit_test_dp_counters_LDADD = $(dp_test_libs)
 tests_unit_test_dp_buffer_SOURCES = tests/unit/test_dp_buffer.c $(dp_rig)
 tests_unit_test_dp_buffer_LDADD = $(dp_test_libs)
+tests_unit_test_cable_SOURCES = tests/unit/test_cable.c
+tests_unit_test_cable_LDADD = $(dp_test_libs)
+tests_unit_test_dp_cable_SOURCES = tests/unit/test_dp_cable.c $(dp_rig)
+tests_unit_test_dp_cable_LDADD = $(dp_test_libs)
 tests_unit_test_dp_forward_SOURCES = tests/unit/test_dp_forward.c $(dp_rig)
 tests_unit_test_dp_forward_LDADD = $(dp_test_libs)
 tests_unit_test_dp_map_SOURCES = tests/unit/test_dp_map.c $(dp_rig)

@@ -138,7 +138,12 @@ dp_pause_try(struct dp_port *port, uint8_t xoff, uint64_t now_ns,
     while (pfc_tx_poll(&port->pfc, xoff, now_ns, port->mac, port->ctl_frame)) {
         uint32_t n_sent = 0;
 
-        *why = port->netdev->cls->tx(port->netdev, &p, 1, &n_sent);
+        if (dp_unlikely(port->is_wired)) {
+            *why = NETDEV_TX_AGAIN;
+            n_sent = dp_wire_send(port, &p, 1, now_ns, true);
+        } else {
+            *why = port->netdev->cls->tx(port->netdev, &p, 1, &n_sent);
+        }
         if (!n_sent)
             return false;
         pfc_tx_done(&port->pfc, xoff, now_ns);
@@ -172,7 +177,8 @@ bool
 dp_pause_release(struct dp *dp, struct dp_port *port)
 {
     pfc_force(&port->pfc, 0);
-    return !port->netdev || send_due(dp, port, 0);
+    return !port->netdev ||
+           (dp_wire_finish(dp, port) && send_due(dp, port, 0));
 }
 
 void

@@ -23,7 +23,8 @@
 #define DP_MAX_POOLS 8   /* buffer pools of a bridge, the default one too */
 #define N_PG         8
 
-struct dp_port; /* run-time state of a port: dp.h */
+struct dp_cable; /* cable.h */
+struct dp_port;  /* run-time state of a port: dp.h */
 
 /* Where a frame's priority comes from.  A frame without what is trusted falls
  * back: from DSCP to the PCP, from there to the port's default. */
@@ -60,6 +61,10 @@ struct dp_plan_port {
     bool is_new;              /* state has not been in a plan before */
     uint8_t mac[6];           /* source of the MAC control we send */
     uint64_t rate_bps;        /* egress shaping; 0: none */
+    uint64_t cable_delay_ns;  /* of a cable that is emulated; 0: none */
+    uint64_t cable_bytes;     /* that it must hold */
+    struct dp_cable *cable;   /* new memory for that, when the state has less;
+                                 once adopted: what the state had */
     uint32_t max_frame_bytes; /* longest frame to send, without FCS */
     struct pfc_conf pfc;      /* pause behaviour; rate_bps filled in */
     struct sched_conf sched;  /* transmission selection */
@@ -99,6 +104,9 @@ struct dp_plan {
     struct dp_plan_port *ports[DP_MAX_PORTS]; /* by slot; null: free */
 };
 
+/* Control, before it is published: makes the cables that it asks for and that
+ * the states of its ports have not got.  Null memory: ENOMEM. */
+int dp_plan_make_cables(struct dp_plan *);
 /* Frees the plan and its plan ports, not the netdevs and states. */
 void dp_plan_destroy(struct dp_plan *);
 

@@ -54,7 +54,15 @@ dp_port_create(void)
 void
 dp_port_destroy(struct dp_port *port)
 {
+    if (port)
+        dp_cable_destroy(port->cable);
     free(port);
+}
+
+uint64_t
+dp_port_cable_bytes(const struct dp_port *port)
+{
+    return port->cable ? port->cable->size : 0;
 }
 
 const struct dp_port_counters *
@@ -112,6 +120,10 @@ void
 dp_port_show(struct dp_port *port)
 {
     counter_set(&port->n.held, port->held);
+    if (dp_unlikely(port->cable != NULL)) {
+        counter_set(&port->n.cable_frames, port->cable->n_data);
+        counter_set(&port->n.cable_bytes, port->cable->data_bytes);
+    }
     for (int q = 0; q < N_QUEUE; q++) {
         counter_set(&port->n.q_frames[q], port->queue[q].frames);
         counter_set(&port->n.q_bytes[q], port->queue[q].bytes);
@@ -136,6 +148,7 @@ dp_port_flush(struct dp *dp, struct dp_port *port, enum dp_drop reason)
         sched_idle(&port->sched, q);
     }
     port->ready = 0;
+    dp_wire_drop(dp, port, reason);
     port->held = 0;
     dp_set_del(&dp->busy, port->slot);
     dp_set_del(&dp->blocked, port->slot);
@@ -234,6 +247,14 @@ dp_drop_copy(struct dp_port *port, const struct pkt *p)
                      bytes);
     counter_add(&port->n.drops[DP_DROP_NO_CLONE], 1);
     counter_add(&port->n.drop_bytes[DP_DROP_NO_CLONE], bytes);
+}
+
+void
+dp_drop_bytes(struct dp_port *port, int q, enum dp_drop reason, uint32_t bytes)
+{
+    count_queue_drop(port, q, reason, bytes);
+    counter_add(&port->n.drops[reason], 1);
+    counter_add(&port->n.drop_bytes[reason], bytes);
 }
 
 void

@@ -6,6 +6,7 @@
 #ifndef DP_PORT_H
 #define DP_PORT_H
 
+#include "dp/cable.h"
 #include "dp/dp.h"
 #include "dp/plan.h"
 #include "dp/watch.h"
@@ -37,7 +38,8 @@ struct dp_port {
     struct netdev *netdev;           /* null: interface is absent */
     uint8_t prio_to_queue[N_PRIO];   /* of conf */
     uint32_t max_frame_bytes;        /* of conf; 0 while wd_tx is not */
-    uint32_t held;                   /* frames in all queues */
+    uint32_t held;                   /* frames in all queues, and on the
+                                        cable */
     uint16_t slot;                   /* index in the bridge */
     bool all_vlans;                  /* a trunk of every VLAN */
     bool may_act;                    /* frames may leave otherwise than they
@@ -49,6 +51,7 @@ struct dp_port {
     bool ctl_wait;    /* a MAC control frame was refused: no data before it */
     bool down;        /* said to be down, and nothing was sent since */
     bool attached;    /* is, or was, in a plan */
+    bool is_wired;    /* sends on to the cable, not to its provider */
     uint8_t n_again;  /* refusals in a row, for the time of the next try */
     uint8_t n_unread; /* full batches in a row that came from a provider
                          which may hide a pause behind them */
@@ -68,6 +71,8 @@ struct dp_port {
     uint64_t late_run[N_PRIO];       /* octets received in this pause of the
                                         peer */
     counter_t late_peak[N_PRIO];     /* most of late_run */
+    struct dp_cable *cable;          /* its own; null: never needed one */
+    uint64_t delay_ns;               /* of the cable; 0: none is emulated */
     uint64_t retry_ns;               /* when to try again after a refusal */
     uint64_t leave_ns;               /* leaving: when to give up */
     uint8_t stops[N_PRIO]; /* bit q: queue q waits for the pause of p */

@@ -152,9 +152,11 @@ settle(struct dp *dp, struct dp_port *port, const struct tx_batch *b)
         if (!queue->head)
             sched_idle(&port->sched, run->queue);
     }
-    counter_add(&c->tx_frames, b->n);
-    counter_add(&c->tx_bytes, bytes);
-    port->held -= b->n;
+    if (dp_likely(!port->is_wired)) { /* else once off the cable */
+        counter_add(&c->tx_frames, b->n);
+        counter_add(&c->tx_bytes, bytes);
+        port->held -= b->n;
+    }
     for (uint32_t i = 0; i < b->n; i++)
         dp_release(dp, b->pkt[i], n_free);
 }
@@ -220,13 +222,17 @@ tx_port(struct dp *dp, struct dp_port *port)
         deadline(dp, port);
         return;
     }
-    result = port->netdev->cls->tx(port->netdev, b.pkt, n, &n_sent);
+    if (dp_unlikely(port->is_wired))
+        n_sent = dp_wire_send(port, b.pkt, n, dp->now_ns, false);
+    else
+        result = port->netdev->cls->tx(port->netdev, b.pkt, n, &n_sent);
     assert(n_sent <= n);
     if (dp_unlikely(n_sent < n))
         put_back(port, &b, n_sent);
     if (n_sent) {
         settle(dp, port, &b);
-        dp_port_sent(dp, port);
+        if (dp_likely(!port->is_wired))
+            dp_port_sent(dp, port);
     }
     if (!port->ready)
         dp_set_del(&dp->busy, port->slot);
@@ -235,6 +241,8 @@ tx_port(struct dp *dp, struct dp_port *port)
             deadline(dp, port);
         return;
     }
+    if (port->is_wired) /* full: there is room when a frame leaves it */
+        return;
     dp_port_refused(dp, port, result);
     if (port->ready)
         dp_wake_at(dp, port->retry_ns);

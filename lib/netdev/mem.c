@@ -482,6 +482,12 @@ netdev_mem_connect(struct netdev *a, struct netdev *b, uint64_t delay_ns,
 }
 
 void
+netdev_mem_set_delay(struct netdev *dev, uint64_t delay_ns)
+{
+    mem_of(dev)->delay_ns = delay_ns;
+}
+
+void
 netdev_mem_set_now(struct netdev *dev, uint64_t now_ns)
 {
     mem_of(dev)->now_ns = now_ns;

@@ -134,6 +134,8 @@ void netdev_close(struct netdev *);
  * delay_ns later, in order.  Unlimited queue unless capacity > 0 frames. */
 void netdev_mem_connect(struct netdev *a, struct netdev *b, uint64_t delay_ns,
                         uint32_t capacity);
+/* What this port sends to its peer arrives so much later from now on. */
+void netdev_mem_set_delay(struct netdev *, uint64_t delay_ns);
 /* The virtual time that mem ports stamp and compare with. */
 void netdev_mem_set_now(struct netdev *, uint64_t now_ns);
 /* Hands a frame to the port as if it had arrived now; false: queue full. */

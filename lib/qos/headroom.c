@@ -72,7 +72,10 @@ headroom_compute(const struct headroom_in *in, struct headroom *h)
 
     h->stall_bytes = bytes_in(in->rate_bps, stall_ns);
     h->batch_bytes = (uint64_t) PEER_BATCH * in->mtu_rx_bytes;
-    h->sw_bytes = h->stall_bytes + h->batch_bytes + h->cable_bytes;
+    h->late_bytes =
+        in->emulated && in->cable_delay_ns > 0 ? h->stall_bytes : 0;
+    h->sw_bytes =
+        h->stall_bytes + h->late_bytes + h->batch_bytes + h->cable_bytes;
     h->total_bytes = h->hw_bytes > h->sw_bytes ? h->hw_bytes : h->sw_bytes;
 }
 

@@ -19,6 +19,8 @@ struct headroom_in {
     uint32_t mtu_tx_bytes;   /* largest frame we may be sending */
     uint32_t cell_bytes;     /* buffer cell; 1: none */
     uint64_t stall_ns;       /* longest gap between turns that was measured */
+    bool emulated;           /* the cable is: our PFC frame comes off it in a
+                                later turn, and so by a stall later */
 };
 
 struct headroom {
@@ -31,6 +33,8 @@ struct headroom {
     uint64_t hw_bytes;       /* their sum, in whole cells */
     /* Software terms: */
     uint64_t stall_bytes; /* rate x stall: what the ring collected */
+    uint64_t late_bytes;  /* the same while the PFC frame was on a cable that
+                             is emulated */
     uint64_t batch_bytes; /* one peer batch, 32 x MTU */
     uint64_t sw_bytes;    /* their sum with the cable */
     uint64_t total_bytes; /* the larger of both: what is needed */

@@ -75,7 +75,7 @@ add_port(struct sim *sim, struct sim_switch *sw, uint64_t rate_bps,
     (void) rc;
     cp->rate_bps = rate_bps;
     cp->cable_delay_ns = delay_ns;
-    cp->cable_emulated = false;
+    cp->cable_emulated = port->emulated = sim->emulated;
     if (sim->line) /* the octets' own time is a delay too */
         cp->cable_delay_ns += 1522 * 8 * NS_PER_S / rate_bps;
     cp->pfc_prios = sim->use_pause ? 0 : sim->lossless;
@@ -184,8 +184,6 @@ plan_port(struct sim *sim, struct sim_switch *sw, uint32_t slot)
     assert(pp);
     memcpy(live.mac, dev->mac, sizeof(live.mac));
     conf_build_port(sw->bridge, sw->cp[slot], &live, sim_stall(sim), pp);
-    for (int g = 0; g < N_PG && sim->world.dynamic; g++)
-        pp->pg[g].alpha = (int8_t) ((int) rng_below(&sim->rng, 7) - 5);
     pp->netdev = sw->port[slot].dev;
     pp->state = sw->state[slot];
     pp->is_new = sw->plan == NULL;

@@ -6,6 +6,8 @@
 #include "sim/random.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #define MBPS         UINT64_C(1000000)
 #define MAX_RESERVED 4096u /* bytes of a group */
@@ -66,6 +68,7 @@ sim_random_world(struct sim *sim)
     sim->stall_ns = sim_pick(sim, stalls, 4);
     sim->stall_one_in = (uint32_t) rng_range(&sim->rng, 10, 400);
     sim->line = sim_chance(sim, 50);
+    sim->emulated = !sim->line && sim_chance(sim, 60);
     /* A quarter of the providers take a few frames at a time only. */
     if (sim_chance(sim, 25))
         sim->tx_limit = (uint32_t) rng_range(&sim->rng, 4, PKT_BATCH - 1);
@@ -85,6 +88,14 @@ sim_random_delay(struct sim *sim, const struct sim_world *w)
     return rng_range(&sim->rng, w->delay_ns / 2, w->delay_ns);
 }
 
+static int8_t
+random_alpha(struct sim *sim)
+{
+    if (sim_chance(sim, 40))
+        return BUF_ALPHA_NONE;
+    return (int8_t) ((int) rng_below(&sim->rng, 8) - 5);
+}
+
 /* Weights that sum to 100 over a random set of ETS queues; or all strict. */
 static void
 random_queues(struct sim *sim, struct conf_port *cp)
@@ -96,6 +107,7 @@ random_queues(struct sim *sim, struct conf_port *cp)
         struct conf_queue *queue = &cp->queue[q];
 
         queue->limit_bytes = rng_range(&sim->rng, 2 * 1522, 64 * 1024);
+        queue->alpha = sim->world.dynamic ? random_alpha(sim) : BUF_ALPHA_NONE;
         queue->ets = sim_chance(sim, 60);
         queue->weight = 0;
         if (sim_chance(sim, 5))
@@ -141,32 +153,107 @@ random_wred(struct sim *sim, struct conf_port *cp)
     }
 }
 
+/* XOFF and XON anywhere; a limit of its own or a share of what is free. */
 static void
-random_port(struct sim *sim, const struct sim_world *w, struct conf_port *cp)
+random_thresholds(struct sim *sim, const struct sim_world *w,
+                  struct conf_group *grp, bool small)
+{
+    grp->xoff_bytes = rng_range(&sim->rng, 1522, small ? 6000 : 65536);
+    grp->xon_bytes = rng_range(&sim->rng, 0, grp->xoff_bytes);
+    grp->xon_offset_bytes =
+        sim_chance(sim, 30) ? rng_range(&sim->rng, 0, grp->xoff_bytes) : 0;
+    grp->reserved_bytes =
+        sim_chance(sim, 30) ? rng_range(&sim->rng, 0, MAX_RESERVED) : 0;
+    grp->alpha = w->dynamic ? random_alpha(sim) : BUF_ALPHA_NONE;
+}
+
+/* A change of them reaches all of their users. */
+static void
+random_profiles(struct sim *sim, const struct sim_world *w,
+                struct conf_bridge *b)
+{
+    for (uint32_t i = 0; i < b->n_profiles; i++) {
+        struct conf_profile *prof = &b->profile[i];
+        uint64_t k = rng_below(&sim->rng, b->n_pools + 1);
+
+        random_thresholds(sim, w, &prof->t, sim_chance(sim, 50));
+        memset(prof->pool, 0, sizeof(prof->pool));
+        if (k == b->n_pools)
+            continue;
+        strcpy(prof->pool, b->pool[k].name);
+        prof->t.alpha = b->pool[k].dynamic ? -(int8_t) rng_below(&sim->rng, 5)
+                                           : BUF_ALPHA_NONE;
+    }
+}
+
+/* Some memory for pools; some thresholds with names. */
+static uint64_t
+random_pools(struct sim *sim, const struct sim_world *w, struct conf_bridge *b)
+{
+    uint64_t n_pools = sim_chance(sim, 40) ? rng_range(&sim->rng, 1, 3) : 0;
+    uint64_t n_profiles = sim_chance(sim, 40) ? rng_range(&sim->rng, 1, 3) : 0;
+    uint64_t bytes = 0;
+    char name[8];
+
+    while (n_pools-- > 0) {
+        struct conf_pool *pool = NULL;
+
+        snprintf(name, sizeof(name), "pool%d", (int) n_pools);
+        conf_add_pool(b, name, &pool, NULL);
+        pool->size_bytes = rng_range(&sim->rng, 1522, 100000);
+        pool->dynamic = sim_chance(sim, 50);
+        bytes += pool->size_bytes;
+    }
+    while (n_profiles-- > 0) {
+        struct conf_profile *prof;
+
+        snprintf(name, sizeof(name), "prof%d", (int) n_profiles);
+        conf_add_profile(b, name, &prof, NULL);
+    }
+    random_profiles(sim, w, b);
+    return bytes;
+}
+
+/* Own thresholds, or those of a profile. */
+static void
+random_group(struct sim *sim, const struct sim_world *w,
+             const struct conf_bridge *b, struct conf_group *grp, bool small)
+{
+    uint64_t headroom = grp->headroom_bytes;
+
+    *grp = (struct conf_group){.xoff_bytes = CONF_DEFAULT_XOFF,
+                               .xon_bytes = CONF_DEFAULT_XON,
+                               .alpha = BUF_ALPHA_NONE,
+                               .headroom_bytes = headroom};
+    /* Headroom that the scenario gives is the group's own. */
+    if (b->n_profiles && sim->headroom_pct == 100 &&
+        headroom == CONF_HEADROOM_AUTO && sim_chance(sim, 50))
+        strcpy(grp->profile,
+               b->profile[rng_below(&sim->rng, b->n_profiles)].name);
+    else
+        random_thresholds(sim, w, grp, small);
+}
+
+static void
+random_port(struct sim *sim, const struct sim_world *w,
+            const struct conf_bridge *b, struct conf_port *cp)
 {
     bool small = !w->scarce && sim_chance(sim, 50);
 
     random_queues(sim, cp);
     random_wred(sim, cp);
     cp->pfc_quanta = random_quanta(sim, cp);
-    for (int g = 0; g < N_PG; g++) {
-        struct conf_group *grp = &cp->group[g];
-
-        grp->xoff_bytes = rng_range(&sim->rng, 1522, small ? 6000 : 65536);
-        grp->xon_bytes = rng_range(&sim->rng, 0, grp->xoff_bytes);
-        grp->xon_offset_bytes =
-            sim_chance(sim, 30) ? rng_range(&sim->rng, 0, grp->xoff_bytes) : 0;
-        grp->reserved_bytes =
-            sim_chance(sim, 30) ? rng_range(&sim->rng, 0, MAX_RESERVED) : 0;
-    }
+    for (int g = 0; g < N_PG; g++)
+        random_group(sim, w, b, &cp->group[g], small);
 }
 
 /* New thresholds, weights and pause times under traffic. */
 void
 sim_random_replan(struct sim *sim, struct sim_switch *sw)
 {
+    random_profiles(sim, &sim->world, sw->bridge);
     for (uint32_t i = 0; i < sw->n_ports; i++)
-        random_port(sim, &sim->world, sw->cp[i]);
+        random_port(sim, &sim->world, sw->bridge, sw->cp[i]);
     sim_replan(sim, sw);
 }
 
@@ -222,12 +309,12 @@ sim_random_switch(struct sim *sim, const struct sim_world *w,
                   struct sim_switch *sw)
 {
     struct conf_live live = {.mtu = 1500};
-    uint64_t need = 0, spare;
+    uint64_t need = random_pools(sim, w, sw->bridge), spare;
 
     random_maps(sim, &sw->bridge->map);
     random_access(sim, w, sw);
     for (uint32_t i = 0; i < sw->n_ports; i++) {
-        random_port(sim, w, sw->cp[i]);
+        random_port(sim, w, sw->bridge, sw->cp[i]);
         for (int g = 0; g < N_PG; g++) {
             need += MAX_RESERVED + 1522;
             if (conf_lossless_groups(sw->bridge, sw->cp[i]) & 1u << g)

@@ -83,6 +83,7 @@ struct sim_port {
     bool connected;        /* to it */
     uint64_t rate_bps;     /* of the link */
     uint64_t delay_ns;     /* of the cable */
+    bool emulated;         /* the switch makes that delay, not the wire */
     uint8_t honoured;      /* priorities that it has to obey */
     /* What the wire knows of its pauses, checked against what leaves: */
     struct sim_pfc inflight[SIM_MAX_INFLIGHT]; /* a ring */
@@ -181,6 +182,7 @@ struct sim {
     uint64_t stall_ns;      /* longest stall */
     uint32_t stall_one_in;  /* one turn in so many stalls; 0: none */
     uint32_t tx_limit;      /* frames that a provider takes at a time */
+    bool emulated;          /* switches emulate their cables */
     bool line;              /* octets take their time on cables */
     uint8_t lossless;       /* priorities with PFC */
     bool use_pause;        /* 802.3x PAUSE in place of PFC; lossless is 0xff */

@@ -59,6 +59,8 @@ static void
 check_reaction(struct sim *sim, struct sim_port *p, uint8_t prio, uint64_t t)
 {
     p->n_tx[prio]++;
+    if (p->emulated) /* it left its queue before, no one here knows when */
+        return;
     apply_pfc(p, t);
     if (!(p->honoured & 1u << prio) || t >= p->until_ns[prio])
         return;
@@ -137,6 +139,10 @@ sim_connect(struct sim *sim, struct sim_port *a, struct sim_port *b)
     b->peer = a;
     /* What is sent leaves when the turn ends. */
     netdev_mem_connect(a->dev, b->dev, a->delay_ns + sim->turn_ns, 0);
+    if (a->emulated)
+        netdev_mem_set_delay(a->dev, sim->turn_ns);
+    if (b->emulated)
+        netdev_mem_set_delay(b->dev, sim->turn_ns);
     if (sim->line) {
         netdev_mem_set_line_rate(a->dev, a->rate_bps);
         netdev_mem_set_line_rate(b->dev, b->rate_bps);

@@ -120,6 +120,7 @@ rig_apply(struct rig *r)
         pp->state = r->state[i];
         plan->ports[i] = pp;
     }
+    cr_assert_eq(dp_plan_make_cables(plan), 0);
     r->plan = plan;
     dp_publish(r->dp, plan);
     for (int i = 0; dp_generation(r->dp) < r->generation; i++) {

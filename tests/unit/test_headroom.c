@@ -237,3 +237,25 @@ Test(headroom, s6_delay_of_a_cable)
     cr_assert_eq(headroom_cable_ns(300000), 1516);
     cr_assert_eq(headroom_cable_ns(198000000), 1000000);
 }
+
+/* A PFC frame comes off an emulated cable in a later turn, which may be late
+ * by a stall of its own. */
+Test(headroom, s6_emulated_cable_asks_for_a_second_stall)
+{
+    struct headroom_in in = {.rate_bps = GBPS,
+                             .cable_delay_ns = 8000,
+                             .mtu_rx_bytes = 1500,
+                             .mtu_tx_bytes = 1500,
+                             .stall_ns = 4000000};
+    struct headroom real, emulated;
+
+    headroom_compute(&in, &real);
+    cr_assert_eq(real.late_bytes, 0);
+    in.emulated = true;
+    headroom_compute(&in, &emulated);
+    cr_assert_eq(emulated.late_bytes, 500000);
+    cr_assert_eq(emulated.total_bytes, real.total_bytes + 500000);
+    in.cable_delay_ns = 0; /* there is no cable */
+    headroom_compute(&in, &emulated);
+    cr_assert_eq(emulated.late_bytes, 0);
+}
