@@ -28,6 +28,7 @@ exampledir = $(docdir)/examples
 dist_example_DATA = \
 	docs/examples/README.md \
 	docs/examples/config_db.json \
+	docs/examples/container-switch.json \
 	docs/examples/sluice.py
 dist_example_SCRIPTS = \
 	docs/examples/lossless_setup.py \
@@ -37,7 +38,7 @@ dist_check_SCRIPTS += tests/system/test_examples.py
 TESTS += tests/system/test_examples.py
 
 # The format of topology files, and ready ones with a page each.
-dist_doc_DATA += docs/topology-format.md
+dist_doc_DATA += docs/containers.md docs/topology-format.md
 topologydir = $(docdir)/topologies
 dist_topology_DATA = \
 	docs/topologies/README.md \

@@ -38,6 +38,7 @@ TESTS += $(daemon_tests)
 EXTRA_DIST += tests/system/topo.py
 topo_tests = \
 	tests/system/test_topo.py \
+	tests/system/test_topo_docker.py \
 	tests/system/test_topo_files.py
 dist_check_SCRIPTS += $(topo_tests)
 TESTS += $(topo_tests)

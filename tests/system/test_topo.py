@@ -5,6 +5,7 @@ nothing behind, whatever happens."""
 import json
 import os
 import signal
+import subprocess
 import time
 
 import slc
@@ -258,6 +259,64 @@ def _(t):
         max(wakes)))
     # Counted, not timed: a busy loop has many thousands.
     assert max(wakes) < 200, wakes
+
+
+@slc.test("after kill -9 of a switch under load it is lossless again, no one "
+          "stays paused, and all agree on the loss")
+def _(t):
+    topo = Topo(t)
+    path = topo.ready("incast")
+    topo("up", path)
+
+    def nodes():
+        return {n["node"]: n["pid"] for n in json.loads(
+            topo("show", "--json", check=False).stdout)["nodes"]}
+
+    def packets():
+        """What came into sw3 from sw1 and sw2, less what left it for
+        storage, as the interfaces counted it: they outlive the daemon."""
+        links = {x["ifname"]: x["stats64"] for x in json.loads(topo(
+            "exec", "sw3", "--", "ip", "-j", "-s", "link").stdout)}
+        return sum(links[n]["rx"]["packets"] for n in ("sw1", "sw2")) - \
+            links["storage"]["tx"]["packets"]
+    ns = "slc-%s-sw3" % topo.name("incast")
+    pid = nodes()["sw3"]
+    with open("/proc/%d/cmdline" % pid, "rb") as f:
+        argv = f.read().decode().rstrip("\0").split("\0")
+    before = packets()
+    run = topo.popen("run", "--json", path, "--duration", "3",
+                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    # Under way when port 3 has been told to stop for the first time.
+    with slc.Rpc(os.path.join(topo.state, topo.name("incast"), "nodes", "sw1",
+                              "control.sock")) as rpc:
+        slc.wait_for(lambda: rpc.call("pfc.counters", {"port": "sw3"})[0][
+            "rx"]["xoff"][3] > 3, "sw3 has paused sw1")
+    os.kill(pid, signal.SIGKILL)
+    slc.wait_for(lambda: not os.path.exists("/proc/%d" % pid) or
+                 slc.proc_status(pid)["State"][0] == "Z", "it is dead")
+    time.sleep(0.2)  # of loss
+    again = slc.popen("ip", "netns", "exec", ns, *argv,
+                      stderr=subprocess.DEVNULL)
+    got = json.loads(run.communicate(timeout=60)[0])
+    lost = {p: sum(f["lost"] for f in got["flows"] if f["prio"] == p)
+            for p in (0, 3)}
+    slc.diag("lost of priority 3: %d, of priority 0: %d" % (lost[3], lost[0]))
+    assert got["restarted"] == ["sw3"], got["restarted"]
+    assert lost[3] > 0, "the kill came too late"
+    assert not sum(f["reordered"] + f["corrupted"] for f in got["flows"])
+    # Nothing is held, and no one paused, of the neighbours neither.
+    assert got["quiet"]
+    # The new sw3 floods until storage is heard: "no-port" are copies of frames
+    # that came back to where they are from.
+    dropped = sum(n for sw in ("sw1", "sw2")
+                  for port in got["drops"][sw].values()
+                  for reason, n in port.items() if reason != "no-port")
+    assert lost[0] + lost[3] == dropped + packets() - before, (
+        lost, dropped, packets(), before)
+    status, got = topo.run(path)
+    assert status == 0, [v for v in got["expectations"] if not v["holds"]]
+    again.terminate()
+    again.wait(10)
 
 
 slc.main(root=True, needs=["ip", "nsenter"])

@@ -7,6 +7,7 @@ dist_topopackage_DATA = \
 	utilities/topo/sluice_topo/__init__.py \
 	utilities/topo/sluice_topo/cli.py \
 	utilities/topo/sluice_topo/config.py \
+	utilities/topo/sluice_topo/docker.py \
 	utilities/topo/sluice_topo/document.py \
 	utilities/topo/sluice_topo/errors.py \
 	utilities/topo/sluice_topo/expect.py \
@@ -34,3 +35,6 @@ utilities/topo/sluice-topo: utilities/topo/sluice-topo.in Makefile
 		$(srcdir)/utilities/topo/sluice-topo.in > $@.tmp && \
 		chmod +x $@.tmp && mv $@.tmp $@
 dist_man_MANS += docs/man/sluice-topo.1
+
+# What our image brings: what runs in a container, and links for Compose.
+EXTRA_DIST += utilities/docker/compose-links utilities/docker/sluice-container

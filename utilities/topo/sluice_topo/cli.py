@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from . import config, graph, lab, report, state, system, traffic
+from . import config, docker, graph, lab, report, state, system, traffic
 from .errors import TopoError, UsageError
 
 
@@ -141,6 +141,11 @@ def do_config(args):
     return 0
 
 
+def do_watch(args):
+    """Not for people: what `up` leaves behind with Docker."""
+    docker.watch(lab.open_up(state.State(args.name)).runtime)
+
+
 def parser(version):
     p = argparse.ArgumentParser(
         prog="sluice-topo", description="Topologies of lossless switches and "
@@ -191,6 +196,9 @@ def parser(version):
     v.add_argument("file", metavar="FILE")
     v.add_argument("node", metavar="NODE")
     v = verb("list", do_list, "the topologies that are up")
+    v = sub.add_parser("watch")
+    v.set_defaults(fn=do_watch)
+    v.add_argument("name")
     return p
 
 

@@ -10,12 +10,13 @@ import signal
 import time
 
 from . import config, document, expect, links, model, system
+from .docker import Docker
 from .errors import FileError, TopoError, UsageError
 from .netns import Netns
 from .rpc import Rpc
 from .state import State, all_names
 
-RUNTIMES = {"netns": Netns}
+RUNTIMES = {"netns": Netns, "docker": Docker}
 READY_S = 30.0
 
 
@@ -105,9 +106,9 @@ class Lab:
                 destroy(self.state)
             raise
 
-    def rpc(self, node):
+    def rpc(self, node, kind=Rpc):
         try:
-            return Rpc(self.state.socket(node.name))
+            return kind(self.state.socket(node.name))
         except OSError as e:
             raise TopoError("switch '%s' does not answer: %s" % (
                 node.name, e.strerror or e))

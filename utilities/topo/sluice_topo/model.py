@@ -78,6 +78,7 @@ class Node:
     def __init__(self, name, line):
         self.name, self.line = name, line
         self.kind = self.image = self.cmd = None
+        self.image_line = line
         self.labels = {}
         self.env = {}
         self.binds = []
@@ -265,7 +266,9 @@ class _Reader:
     def fill(self, node, level):
         """What one level says, over what the ones before it said."""
         what = "node '%s'" % node.name
-        node.image = self.member(level, "image", str, node.line) or node.image
+        image = self.member(level, "image", str, node.line)
+        if image:
+            node.image, node.image_line = image, level.lines["image"]
         node.cmd = self.member(level, "cmd", str, node.line) or node.cmd
         node.labels.update(self.labels(level, what))
         node.env.update({k: v.text for k, v in self.texts(

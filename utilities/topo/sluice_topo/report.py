@@ -4,11 +4,18 @@ from . import values
 
 
 def delta(run, node, *path):
-    """A counter of a switch now, less what it was before the run."""
+    """A counter of a switch now, less what it was before the run; those of
+    a daemon that was restarted began anew."""
     a, b = run.before[node], run.after[node]
+    again = a["pid"] != b["pid"]
     for key in path:
         a, b = a[key], b[key]
-    return b - a
+    return b if again else b - a
+
+
+def restarted(run):
+    return [n for n in run.after
+            if run.before[n]["pid"] != run.after[n]["pid"]]
 
 
 class Numbers:
@@ -199,6 +206,8 @@ def say(run, out):
     out("\nFlows, by sequence numbers at the far end:\n" +
         _flow_table(numbers))
     out("\n" + _pfc_table(numbers))
+    for node in restarted(run):
+        out("\n%s was restarted meanwhile: its counters began anew." % node)
     drops = _drop_lines(numbers)
     out("\nDrops of the switches, by port and reason:\n" +
         ("\n".join(drops) if drops else "  none"))
@@ -237,6 +246,7 @@ def as_object(run):
         "audit": {n: s["audit"] for n, s in run.after.items()},
         "kernel_drops": numbers.whole("kernel-drops"),
         "quiet": run.quiet,
+        "restarted": restarted(run),
         "probes": run.probes,
         "expectations": verdicts,
         "ok": all(v["holds"] for v in verdicts),

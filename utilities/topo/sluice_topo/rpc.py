@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A JSON-RPC 2.0 client of sluiced."""
+import contextlib
 import json
 import socket
+import time
 
 from .errors import RefusedError, TopoError
+
+
+class GoneError(TopoError):
+    """The daemon went away."""
 
 
 class Rpc:
@@ -42,7 +48,7 @@ class Rpc:
                     pass
             data = self.sock.recv(1 << 18)
             if not data:
-                raise TopoError("%s: the daemon went away" % self.path)
+                raise GoneError("%s: the daemon went away" % self.path)
             self.buffer += data.decode()
 
     def call(self, method, **params):
@@ -56,7 +62,7 @@ class Rpc:
                 if answer.get("id") == self.n:
                     break
         except OSError as e:
-            raise TopoError("%s: %s: %s" % (self.path, method, e))
+            raise GoneError("%s: %s: %s" % (self.path, method, e))
         if "error" in answer:
             error = answer["error"]
             data = error.get("data") or {}
@@ -64,3 +70,35 @@ class Rpc:
                 str(x) for x in (error.get("message"), data.get("path")
                                  and "(%s)" % data["path"]) if x))
         return answer["result"]
+
+
+class Steady:
+    """A client that asks again when the daemon was restarted meanwhile: for
+    questions only."""
+
+    def __init__(self, path, patience=15.0):
+        self.path, self.patience = path, patience
+        self.rpc = Rpc(path)
+
+    def close(self):
+        self.rpc.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+
+    def call(self, method, **params):
+        end = time.monotonic() + self.patience
+        while True:
+            try:
+                return self.rpc.call(method, **params)
+            except GoneError:
+                if time.monotonic() > end:
+                    raise
+            self.rpc.close()
+            with contextlib.suppress(OSError):
+                self.rpc = Rpc(self.path)
+                continue
+            time.sleep(0.05)

@@ -10,6 +10,7 @@ import time
 
 from . import config, expect, lab, values
 from .errors import FileError, TopoError
+from .rpc import Steady
 
 READY_S = 20.0
 SETTLE_S = 10.0
@@ -168,6 +169,7 @@ def greet(the_lab, stations):
 
 def _snapshot(connections):
     return {name: {
+        "pid": rpc.call("daemon.status")["pid"],
         "stats": {p["port"]: p for p in rpc.call("stats.show")},
         "pfc": {p["port"]: p for p in rpc.call("pfc.counters")},
         "pause": {p["port"]: p for p in rpc.call("pfc.show")},
@@ -216,7 +218,7 @@ def run(the_lab, duration=None, sampler=None):
         s.path = topo.path
     out = Run(topo, stations, duration)
     with contextlib.ExitStack() as stack:
-        connections = {n.name: stack.enter_context(the_lab.rpc(n))
+        connections = {n.name: stack.enter_context(the_lab.rpc(n, Steady))
                        for n in topo.switches()}
         greet(the_lab, stations)
         _await_quiet(connections, settle)

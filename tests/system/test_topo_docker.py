@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""sluice-topo and sluicectl port attach with Docker: the same topologies in
+containers.  SLUICE_TEST_IMAGE names our image; .ci/run makes an engine and
+that image where there is none."""
+import json
+import os
+import time
+
+import slc
+from topo import Topo, line_of
+
+IMAGE = os.environ.get("SLUICE_TEST_IMAGE")
+
+SMALL = """
+name: NAME
+topology:
+  defaults:
+    kind: linux
+    image: IMAGE
+    network-mode: none
+    labels: {sluice-pfc: "3", sluice-memory: 16M, sluice-duration: 500ms,
+             sluice-expect.all: "received = 100"}
+  nodes:
+    sw: {labels: {sluice-role: switch}}
+    a: {labels: {sluice-flow: "to=b,prio=3,count=100,rate=50M"}}
+    b: {env: {COLOUR: blue}, exec: ["test -d /sys"]}
+  links:
+    - {endpoints: ["a:eth0", "sw:a"], labels: {sluice-rate: 100M}}
+    - {endpoints: ["b:eth0", "sw:b"], labels: {sluice-rate: 100M}}
+"""
+
+
+def engine():
+    """Skips where there is none, or none of our image."""
+    if not slc.shutil.which("docker"):
+        raise slc.Skip("there is no docker program")
+    if slc.run("docker", "version", check=False).returncode:
+        raise slc.Skip("no Docker engine answers")
+    if not IMAGE:
+        raise slc.Skip("SLUICE_TEST_IMAGE is not set: .ci/run makes one")
+    if slc.run("docker", "image", "inspect", IMAGE, check=False).returncode:
+        raise slc.Skip("there is no image %s" % IMAGE)
+
+
+def small(topo):
+    return topo.file(SMALL.replace("IMAGE", IMAGE))
+
+
+def containers():
+    """Those of this test."""
+    return [n for n in slc.run("docker", "ps", "--all", "--format",
+                               "{{.Names}}").stdout.split()
+            if n.startswith("slc-slc%d" % os.getpid())]
+
+
+def clean(topo):
+    assert not containers(), containers()
+    assert topo.left() == [], topo.left()
+
+
+def register(word):
+    @slc.test("the ready topology %s is as expected in containers" % word)
+    def _(t):
+        engine()
+        topo = Topo(t)
+        path = topo.ready(word)
+        with open(path) as f:
+            text = f.read()
+        with open(path, "w") as f:
+            f.write(text.replace("sluice:latest", IMAGE))
+        p = topo("run", "--json", "--runtime", "docker", path, check=False,
+                 timeout=150)
+        assert p.stdout, p.stderr
+        got = json.loads(p.stdout)
+        assert p.returncode == 0 and got["ok"], [
+            v for v in got["expectations"] if not v["holds"]]
+        clean(topo)
+
+
+for name in ("incast", "victim", "leaf-spine"):
+    register(name)
+
+
+@slc.test("a container that restarts gets its links back, and the switch "
+          "re-attaches")
+def _(t):
+    engine()
+    topo = Topo(t)
+    path = small(topo)
+    topo("up", "--runtime", "docker", path)
+    name = "slc-%s-sw" % topo.name()
+    attached = {p["name"]: p["attached"] for p in json.loads(topo(
+        "exec", "sw", "--", "sluicectl", "--json", "port").stdout)}
+    assert sorted(attached) == ["a", "b"]
+    slc.run("docker", "restart", "--time", "5", name)
+
+    def up():
+        p = topo("exec", "sw", "--", "sluicectl", "--json", "port",
+                 check=False)
+        return p.returncode == 0 and \
+            [x["state"] for x in json.loads(p.stdout)] == ["up", "up"]
+    slc.wait_for(up, "both ports are up again", 30, 0.2)
+    # kill -9 of the daemon is the end of its container.
+    slc.run("docker", "exec", name, "sh", "-c", "exit 0")
+    pid = int(slc.run("docker", "inspect", "--format", "{{.State.Pid}}",
+                      name).stdout)
+    os.kill(pid, 9)
+    slc.wait_for(lambda: int(slc.run(
+        "docker", "inspect", "--format", "{{.State.Pid}}", name).stdout)
+        not in (0, pid), "it runs again", 30, 0.2)
+    slc.wait_for(up, "both ports are up again", 30, 0.2)
+    p = topo("run", "--runtime", "docker", path, check=False)
+    assert p.returncode == 0, p.stdout + p.stderr
+    topo("down")
+    clean(topo)
+
+
+@slc.test("containers have no network of Docker's, two capabilities more than "
+          "none, and env; and a health")
+def _(t):
+    engine()
+    topo = Topo(t)
+    topo("up", "--runtime", "docker", small(topo))
+    for node in ("sw", "a", "b"):
+        about = json.loads(slc.run("docker", "inspect", "slc-%s-%s" % (
+            topo.name(), node)).stdout)[0]
+        host = about["HostConfig"]
+        assert host["NetworkMode"] == "none" and not host["Privileged"]
+        assert [c.replace("CAP_", "") for c in sorted(host["CapAdd"])] == [
+            "IPC_LOCK", "NET_ADMIN", "NET_RAW"], host["CapAdd"]
+        assert host["CapDrop"] == ["ALL"], host["CapDrop"]
+    assert topo("exec", "b", "--", "sh", "-c",
+                "echo $COLOUR").stdout == "blue\n"
+    slc.wait_for(lambda: slc.run(
+        "docker", "inspect", "--format", "{{.State.Health.Status}}",
+        "slc-%s-sw" % topo.name()).stdout.strip() == "healthy",
+        "it is healthy", 30, 0.5)
+    topo("down")
+    clean(topo)
+
+
+@slc.test("a failure half-way leaves no container behind")
+def _(t):
+    engine()
+    topo = Topo(t)
+    text = SMALL.replace("IMAGE", IMAGE)
+    path = topo.file(text.replace("test -d /sys", "test -d /nowhere"))
+    p = topo("up", "--runtime", "docker", path, check=False)
+    assert p.returncode == 2 and "%s:%d: " % (
+        path, line_of(path, "nowhere")) in p.stderr, p.stderr
+    clean(topo)
+    slc.run("docker", "create", "--name", "slc-%s-b" % topo.name(), IMAGE)
+    try:
+        path = topo.file(text)
+        p = topo("up", "--runtime", "docker", path, check=False)
+        assert p.returncode == 2 and "exists already" in p.stderr, p.stderr
+        assert containers() == ["slc-%s-b" % topo.name()]
+    finally:
+        slc.run("docker", "rm", "-f", "slc-%s-b" % topo.name())
+
+
+@slc.test("an image that is not there is refused, with its line")
+def _(t):
+    engine()
+    topo = Topo(t)
+    path = topo.file(SMALL.replace("IMAGE", "slc-no-such-image:1"))
+    p = topo("up", "--runtime", "docker", path, check=False)
+    assert p.returncode == 2 and "%s:%d: there is no image slc-no" % (
+        path, line_of(path, "slc-no-such")) in p.stderr, p.stderr
+    clean(topo)
+
+
+@slc.test("without an engine it says so, and makes nothing")
+def _(t):
+    if not slc.shutil.which("docker"):
+        raise slc.Skip("there is no docker program")
+    topo = Topo(t)
+    topo.env["DOCKER_HOST"] = "unix:///nonexistent/slc.sock"
+    p = topo("up", "--runtime", "docker",
+             topo.file(SMALL.replace("IMAGE", "x")), check=False)
+    assert p.returncode == 3 and "no Docker engine answers" in p.stderr
+    assert topo.left() == []
+
+
+@slc.test("port attach wires a container by its name")
+def _(t):
+    engine()
+    name = "slc-slc%d-box" % os.getpid()
+    sw = t.enter_context(slc.Netns("sw"))
+    d = t.enter_context(slc.Daemon(sw))
+    d.rpc("bridge.add", name="br0")
+    slc.run("docker", "run", "-d", "--name", name, "--network", "none", IMAGE,
+            "host")
+    t.callback(slc.run, "docker", "rm", "-f", name)
+    sw.run(slc.program("sluicectl"), "--socket", d.socket, "port", "attach",
+           "br0", name, "eth0", "port", "p1", "address", "10.0.0.1/24")
+    got = slc.run("docker", "exec", name, "ip", "-br", "addr", "show",
+                  "eth0").stdout
+    assert "10.0.0.1/24" in got, got
+    slc.wait_for(lambda: d.rpc("port.show", name="p1")["state"] == "up",
+                 "the port is up")
+    p = sw.run(slc.program("sluicectl"), "--socket", d.socket, "port",
+               "detach", "p1")
+    assert not sw.exists("p1"), p.stderr
+
+
+@slc.test("24 nodes in containers are up in less than a minute")
+def _(t):
+    engine()
+    topo = Topo(t)
+    text = SMALL[:SMALL.index("  nodes:")].replace("IMAGE", IMAGE).replace(
+        ",\n             sluice-expect.all: \"received = 100\"", "")
+    text += "  nodes:\n"
+    for n in range(24):
+        text += "    s%d: {labels: {sluice-role: switch}}\n" % n
+    text += "  links:\n"
+    for n in range(23):
+        text += "    - endpoints: [\"s%d:down\", \"s%d:up\"]\n" % (n, n + 1)
+    began = time.monotonic()
+    topo("up", "--runtime", "docker", topo.file(text), timeout=300)
+    took = time.monotonic() - began
+    slc.diag("up in %.1f s" % took)
+    shown = json.loads(topo("show", "--json").stdout)
+    assert {n["state"] for n in shown["nodes"]} == {"up"}
+    topo("down")
+    clean(topo)
+
+
+slc.main(root=True, needs=["ip", "nsenter"])
