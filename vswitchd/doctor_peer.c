@@ -21,13 +21,13 @@ find_peer(const struct port_view *v, struct port_view *peer)
 
     if (!v->port->netdev || !v->port->netdev->ifindex ||
         link_get_index(v->port->netdev->ifindex, &info, NULL) ||
-        !info.peer_ifindex)
+        !info.peer)
         return false;
     for (uint32_t i = 0; i < d->n_bridges; i++)
         for (int s = 0; s < DP_MAX_PORTS; s++) {
             const struct port *p = d->bridges[i]->ports[s];
 
-            if (p && p->netdev && p->netdev->ifindex == info.peer_ifindex)
+            if (p && p->netdev && p->netdev->ifindex == info.peer)
                 return !methods_find_port(v->daemon, p->name, peer, NULL);
         }
     return false;

@@ -113,7 +113,6 @@ fill_info(struct link_info *info, struct rtnl_link *link)
     int nsid;
     const char *kind = rtnl_link_get_type(link);
     unsigned flags = rtnl_link_get_flags(link);
-    int32_t netnsid;
 
     *info = (struct link_info){
         .ifindex = (uint32_t) rtnl_link_get_ifindex(link),
@@ -133,9 +132,6 @@ fill_info(struct link_info *info, struct rtnl_link *link)
         rtnl_link_get_link_netnsid(link, &nsid) < 0)
         info->peer = (uint32_t) rtnl_link_get_link(link);
     copy_mac(info->mac, link);
-    if (!strcmp(info->kind, "veth") &&
-        rtnl_link_get_link_netnsid(link, &netnsid) < 0)
-        info->peer_ifindex = (uint32_t) rtnl_link_get_link(link);
     info->speed_bps = speed_of(info->name);
 }
 

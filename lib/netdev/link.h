@@ -31,8 +31,6 @@ struct link_info {
     bool is_tap;                    /* a TUN/TAP interface (kind "tun") */
     bool up;                        /* administratively up (IFF_UP) */
     bool running;                   /* has carrier (IFF_RUNNING) */
-    uint32_t peer_ifindex;          /* veth: its other end, when that is in
-                                       this network namespace; else 0 */
     uint64_t speed_bps;             /* its own idea of its rate; 0: unknown */
     uint64_t rx_dropped;            /* kernel: received, not handed on */
     uint64_t tx_dropped;            /* kernel: to be sent, thrown away */
