@@ -20,8 +20,7 @@ find_peer(const struct port_view *v, struct port_view *peer)
     struct link_info info;
 
     if (!v->port->netdev || !v->port->netdev->ifindex ||
-        link_get_index(v->port->netdev->ifindex, &info, NULL) ||
-        !info.peer)
+        link_get_index(v->port->netdev->ifindex, &info, NULL) || !info.peer)
         return false;
     for (uint32_t i = 0; i < d->n_bridges; i++)
         for (int s = 0; s < DP_MAX_PORTS; s++) {
