@@ -44,6 +44,11 @@ dist_topology_DATA = \
 	docs/topologies/README.md \
 	docs/topologies/asymmetric.clab.yml \
 	docs/topologies/asymmetric.md \
+	docs/topologies/deadlock-uncured.clab.yml \
+	docs/topologies/deadlock.clab.yml \
+	docs/topologies/deadlock.md \
+	docs/topologies/watchdog.clab.yml \
+	docs/topologies/watchdog.md \
 	docs/topologies/five-hops.clab.yml \
 	docs/topologies/five-hops.md \
 	docs/topologies/headroom.clab.yml \

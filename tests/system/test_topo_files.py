@@ -272,9 +272,10 @@ def _(t):
     for word in words:
         assert "graph \"" in topo("graph", "--dot", os.path.join(
             READY, word + ".clab.yml")).stdout
-        with open(os.path.join(READY, word + ".md")) as f:
+        page = word.replace("-uncured", "")  # one page with its cure
+        with open(os.path.join(READY, page + ".md")) as f:
             assert "Everything was as expected." in f.read(), word
-        assert "(%s.md)" % word in index, word
+        assert "(%s.md)" % page in index, word
 
 
 @slc.test("without privileges up says so, and makes nothing")

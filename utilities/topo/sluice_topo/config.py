@@ -38,6 +38,7 @@ _PORT = {
     "sluice-trust": lambda t: {"map": {"trust": t}},
     "sluice-priority": lambda t: {"map": {
         "default_priority": values.number(t, 0, 7)}},
+    "sluice-watchdog": lambda t: {"watchdog": _watchdog(t)},
     "sluice-port-json": lambda t: _object(t),
 }
 # Labels of ports that are about the groups of the lossless priorities.
@@ -77,6 +78,20 @@ def _queue(text):
     if not text.endswith("%"):
         raise ValueError("'%s' is not a share such as 30%% or strict" % text)
     return {"mode": "ets", "weight": values.number(text[:-1], 0, 100)}
+
+
+def _watchdog(text):
+    """"on", "off" or "action=drop,detection=400,restoration=400,poll=100"."""
+    if text in ("on", "off"):
+        return {"enabled": text == "on"}
+    out = {"enabled": True}
+    for key, value in values.pairs(text).items():
+        if key == "action":
+            out[key] = values.word(value, ("drop", "forward", "alert"))
+        else:
+            values.word(key, ("action", "detection", "restoration", "poll"))
+            out[key + "_ms"] = values.number(value, 1, 60000)
+    return out
 
 
 def _object(text):

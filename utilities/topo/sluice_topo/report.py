@@ -80,15 +80,8 @@ class Numbers:
             "queue-drops": d("stats", name, "queues", prio, "drops"),
             "group-drops": d("stats", name, "groups", prio, "drops"),
             "headroom-peak": group.get("headroom_peak_bytes", 0),
-            "storms": self._storms(node, name, prio),
+            "storms": d("watchdog", name, prio),
         }
-
-    def _storms(self, node, name, prio):
-        """Storms that the watchdog of a port detected."""
-        dogs = [self.run.before[node.name].get("watchdog", {}),
-                self.run.after[node.name].get("watchdog", {})]
-        found = [d.get((name, prio), 0) for d in dogs]
-        return found[1] - found[0]
 
     def whole(self, metric, node=None):
         nodes = [n for n in self.run.after if node in (None, n)]
@@ -161,11 +154,11 @@ def _pfc_rows(numbers):
 
 def _pfc_table(numbers):
     rows = [("PFC of", "with", "prio", "XOFF", "XON", "paused ms",
-             "XOFF heard", "violations")]
+             "XOFF heard", "violations", "storms")]
     for p in _pfc_rows(numbers):
         rows.append((p["port"], p["peer"], p["prio"], p["xoff"], p["xon"],
                      "%.1f" % p["paused-ms"], p["xoff-heard"],
-                     p["violations"]))
+                     p["violations"], p["storms"]))
     return table(rows, left=2) if len(rows) > 1 else \
         "  No PFC frame was sent or heard."
 

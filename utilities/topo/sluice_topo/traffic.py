@@ -167,6 +167,14 @@ def greet(the_lab, stations):
                                                            err.strip()))
 
 
+def _storms(port):
+    """Storms that were detected, by priority: only some are watched."""
+    out = [0] * 8
+    for q in port["queues"]:
+        out[q["priority"]] = q["detected"]
+    return out
+
+
 def _snapshot(connections):
     return {name: {
         "pid": rpc.call("daemon.status")["pid"],
@@ -176,6 +184,8 @@ def _snapshot(connections):
         "buffer": rpc.call("buffer.show"),
         "doctor": rpc.call("doctor.show"),
         "audit": rpc.call("audit.show"),
+        "watchdog": {p["port"]: _storms(p)
+                     for p in rpc.call("watchdog.show")},
     } for name, rpc in connections.items()}
 
 
