@@ -4,6 +4,7 @@ TESTS += tests/sim/sim
 tests_sim_sim_SOURCES = \
 	tests/sim/build.c \
 	tests/sim/check.c \
+	tests/sim/deadlock.c \
 	tests/sim/demo.c \
 	tests/sim/engine.c \
 	tests/sim/leafspine.c \

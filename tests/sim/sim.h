@@ -287,10 +287,12 @@ void sim_print(const struct sim *);
 /* --- scenarios ------------------------------------------------------------
  */
 
-void sim_demo(struct sim *);        /* demo.c */
-void sim_demo_no_pfc(struct sim *); /* demo.c */
-void sim_demo_hour(struct sim *);   /* demo.c */
-void sim_leafspine(struct sim *);   /* leafspine.c */
-void sim_tree(struct sim *);        /* tree.c */
+void sim_demo(struct sim *);              /* demo.c */
+void sim_demo_no_pfc(struct sim *);       /* demo.c */
+void sim_deadlock(struct sim *);          /* deadlock.c */
+void sim_deadlock_watchdog(struct sim *); /* deadlock.c */
+void sim_demo_hour(struct sim *);         /* demo.c */
+void sim_leafspine(struct sim *);         /* leafspine.c */
+void sim_tree(struct sim *);              /* tree.c */
 
 #endif
