@@ -261,7 +261,8 @@ start_station(struct sim *sim, uint32_t i)
 
     if (sim->hung) {
         st->pause_at_ns = sim->now_ns + NS_PER_MS;
-        st->pause_ns = CLOCK_NEVER - st->pause_at_ns;
+        st->pause_ns =
+            sim->watchdogs ? 2 * NS_PER_S : CLOCK_NEVER - st->pause_at_ns;
         st->pause_prios = sim->lossless;
     }
     snprintf(name, sizeof(name), "st%u", i);

@@ -33,7 +33,8 @@ check_flows(struct sim *sim)
             n_lost += missing_of(f);
     }
     for (uint32_t i = 0; i < sim->n_sw; i++)
-        n_said += sim_switch_violations(sim->sw[i]);
+        n_said += sim_switch_violations(sim->sw[i]) +
+                  sim_switch_discards(sim->sw[i]);
     if (n_lost != n_said)
         sim_fault(sim, SIM_UNREPORTED,
                   "%llu lossless frames are missing, %llu were reported",

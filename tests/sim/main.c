@@ -85,6 +85,13 @@ hang(struct sim *sim)
 }
 
 static void
+hang_watched(struct sim *sim)
+{
+    sim->hung = true;
+    sim->watchdogs = true;
+}
+
+static void
 cut_short(struct sim *sim)
 {
     sim->cut_short_ns = 5 * NS_PER_MS;
@@ -133,6 +140,10 @@ static const struct scenario scenarios[] = {
      change_frames, BIT(SIM_PAYLOAD), 0, 90, 1, 10},
     {"hung", "stations that pause for ever are noticed", sim_leafspine, hang,
      BIT(SIM_STUCK), 0, 50, 1, 10},
+    {"hung-watchdog",
+     "section 9: watchdogs act on peers that hang: what is lost is told",
+     sim_leafspine, hang_watched, 0,
+     BIT(SIM_VIOLATION) | BIT(SIM_REACTION) | BIT(SIM_OVERFLOW), 0, 1, 20},
     {"cut-short", "what is held before the end is noticed", sim_leafspine,
      cut_short, BIT(SIM_NOT_EMPTY) | BIT(SIM_LOSS) | BIT(SIM_STUCK),
      BIT(SIM_UNREPORTED) | BIT(SIM_PAUSED), 50, 1, 10},

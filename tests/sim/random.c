@@ -138,6 +138,28 @@ random_quanta(struct sim *sim, const struct conf_port *cp)
                            : rng_range(&sim->rng, least, UINT16_MAX));
 }
 
+/* A watchdog and a guard that only report must not change anything; one that
+ * acts is for fabrics with peers that pause for ever. */
+static void
+random_watch(struct sim *sim, struct conf_port *cp)
+{
+    struct conf_watchdog *wd = &cp->watchdog;
+    uint32_t least;
+
+    wd->enabled = sim->watchdogs || sim_chance(sim, 50);
+    wd->action =
+        sim->watchdogs
+            ? (enum watchdog_action) rng_below(&sim->rng, WATCHDOG_ALERT)
+            : WATCHDOG_ALERT;
+    wd->detection_ms = (uint32_t) rng_range(&sim->rng, 100, 400);
+    wd->restoration_ms = (uint32_t) rng_range(&sim->rng, 100, 400);
+    least = wd->detection_ms < wd->restoration_ms ? wd->detection_ms
+                                                  : wd->restoration_ms;
+    wd->poll_ms = (uint32_t) rng_range(&sim->rng, 100, least);
+    cp->guard.time_ms =
+        sim_chance(sim, 50) ? (uint32_t) rng_range(&sim->rng, 100, 400) : 0;
+}
+
 /* Early drops of lossy frames; those of lossless queues must not show it. */
 static void
 random_wred(struct sim *sim, struct conf_port *cp)
@@ -242,6 +264,7 @@ random_port(struct sim *sim, const struct sim_world *w,
 
     random_queues(sim, cp);
     random_wred(sim, cp);
+    random_watch(sim, cp);
     cp->pfc_quanta = random_quanta(sim, cp);
     for (int g = 0; g < N_PG; g++)
         random_group(sim, w, b, &cp->group[g], small);

@@ -196,6 +196,7 @@ struct sim {
     uint64_t cook_at_step;    /* sabotage: a queue counts a frame too many */
     uint64_t cut_short_ns;    /* sabotage: the end is checked after so long */
     bool hung;                /* sabotage: stations pause for ever */
+    bool watchdogs;           /* that act; hung stations let go in the end */
     uint32_t replan_one_in; /* a switch gets new thresholds before one turn in
                                so many; 0: never */
     uint64_t n_plans;       /* plans published under traffic */
@@ -277,6 +278,8 @@ uint64_t sim_switch_run(struct sim_switch *, uint64_t now_ns);
 void sim_switch_check_end(struct sim_switch *);
 uint64_t sim_switch_drops(const struct sim_switch *);
 uint64_t sim_switch_violations(const struct sim_switch *);
+/* Lossless frames that watchdogs discarded. */
+uint64_t sim_switch_discards(const struct sim_switch *);
 
 /* --- check.c ------------------------------------------------------------- */
 

@@ -91,6 +91,23 @@ sim_switch_violations(const struct sim_switch *sw)
     return n;
 }
 
+uint64_t
+sim_switch_discards(const struct sim_switch *sw)
+{
+    uint8_t lossless = sw->node.sim->lossless;
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < sw->n_ports; i++)
+        for (int p = 0; p < N_PRIO; p++) {
+            struct dp_storm s;
+
+            dp_storm_get(sw->state[i], p, &s);
+            if (lossless & 1u << p)
+                n += s.total.tx_drop + s.total.rx_drop;
+        }
+    return n;
+}
+
 /* What holds after every turn. */
 static void
 check_turn(struct sim_switch *sw)
