@@ -36,6 +36,7 @@ dp_tests = \
 	tests/unit/test_dp_audit \
 	tests/unit/test_dp_counters \
 	tests/unit/test_cable \
+	tests/unit/test_dp_behaviour \
 	tests/unit/test_dp_buffer \
 	tests/unit/test_dp_cable \
 	tests/unit/test_dp_forward \
@@ -89,3 +90,6 @@ tests_unit_test_dp_watchdog_SOURCES = \
 tests_unit_test_dp_watchdog_LDADD = $(dp_test_libs)
 tests_unit_test_dp_wred_SOURCES = tests/unit/test_dp_wred.c $(dp_rig)
 tests_unit_test_dp_wred_LDADD = $(dp_test_libs)
+tests_unit_test_dp_behaviour_SOURCES = \
+	tests/unit/test_dp_behaviour.c $(dp_rig)
+tests_unit_test_dp_behaviour_LDADD = $(dp_test_libs)

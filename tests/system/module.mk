@@ -46,3 +46,7 @@ TESTS += $(topo_tests)
 # sluicectl port attach and detach.
 dist_check_SCRIPTS += tests/system/test_attach.py
 TESTS += tests/system/test_attach.py
+
+# The PFC watchdog and what goes with it.
+dist_check_SCRIPTS += tests/system/test_watchdog.py
+TESTS += tests/system/test_watchdog.py
