@@ -278,8 +278,7 @@ uint64_t sim_switch_run(struct sim_switch *, uint64_t now_ns);
 void sim_switch_check_end(struct sim_switch *);
 uint64_t sim_switch_drops(const struct sim_switch *);
 uint64_t sim_switch_violations(const struct sim_switch *);
-/* Lossless frames that watchdogs discarded. */
-uint64_t sim_switch_discards(const struct sim_switch *);
+uint64_t sim_switch_discards(const struct sim_switch *); /* by watchdogs */
 
 /* --- check.c ------------------------------------------------------------- */
 
