@@ -125,6 +125,35 @@ look_at_headroom(struct diagnosis *x)
         x->group);
 }
 
+/* XOFF is repeated when half of the pause is left.  A stall that is longer
+ * than that half lets the peer go on before the repeat is out: what it sends
+ * until then comes on top of what the rule counts. */
+static void
+look_at_pause_time(struct diagnosis *x)
+{
+    const struct port_view *v = x->v;
+    const struct pfc_conf *pfc = &v->pp->pfc;
+    uint64_t half_ns = macctl_quanta_ns(pfc->quanta, pfc->rate_bps) / 2;
+    uint64_t wanted = x->need.total_bytes;
+    char command[128], size[32];
+
+    if (x->stall_ns <= half_ns || x->verdict == NO)
+        return;
+    wanted += stall_bytes(v, x->stall_ns - half_ns);
+    if (x->headroom_bytes >= wanted)
+        return;
+    round_up(wanted, size, sizeof(size));
+    if (pfc->quanta < PFC_QUANTA_DEFAULT)
+        snprintf(command, sizeof(command), "sluicectl pfc set %s quanta %u",
+                 v->cp->name, PFC_QUANTA_DEFAULT);
+    else if (!memory_command(x, wanted, command, sizeof(command)))
+        headroom_command(x, size, command, sizeof(command));
+    doctor_find(x, UNSURE, "pause-time", wanted - x->headroom_bytes, command,
+                "a pause of %u quanta may run out at the peer while the "
+                "thread does not run for %" PRIu64 " us",
+                pfc->quanta, x->stall_ns / 1000);
+}
+
 /* Headroom that all groups share is enough for one of them; for all at once it
  * is when it is as much as they need together. */
 static void
@@ -366,6 +395,7 @@ diagnose(struct diagnosis *x)
     x->ring_needed_bytes = stall_bytes(v, x->stall_ns);
     look_at_headroom(x);
     look_at_headroom_pool(x);
+    look_at_pause_time(x);
     if (v->port->link != PORT_ABSENT)
         look_at_ring(x);
     look_at_small_frames(x);

@@ -78,6 +78,22 @@ def _(t):
     mend(d)
 
 
+@slc.test("section 6: a pause that runs out during a stall")
+def _(t):
+    _ns, d = bridge(t, "dquanta", "p1", rate_bps="100M",
+                    pfc={"priorities": [3], "quanta": 10})
+    row, = doctor(d, "p1")
+    d.rpc("buffer.set", port="p1", group=3, headroom=row["needed_bytes"] * 2)
+    assert "pause-time" not in terms(d, "p1"), "headroom makes up for it"
+    # A stall of 2 ms at least, less the half of 51 us, at 100 Mb/s.
+    d.rpc("buffer.set", port="p1", group=3, headroom=row["needed_bytes"])
+    f = terms(d, "p1")["pause-time"]
+    assert f["short_bytes"] > 24000, f
+    assert f["command"] == "sluicectl pfc set p1 quanta 65535", f
+    assert doctor(d, "p1")[0]["lossless"] == "unsure"
+    mend(d)
+
+
 @slc.test("section 6: a receive ring, and the queue of a TAP, too small")
 def _(t):
     ns, d = bridge(t, "dring", "p1", rate_bps="1G", pfc={"priorities": [3]})
