@@ -22,7 +22,7 @@ RUN autoreconf -fi && mkdir /build && cd /build && \
     make -s -j"$(nproc)" && make -s install-strip DESTDIR=/out && \
     install -D -m 755 /src/utilities/docker/sluice-container \
         /out/usr/bin/sluice-container && \
-    rm -rf /out/usr/share /out/usr/lib/systemd
+    rm -rf /out/usr/share /out/usr/lib/systemd /out/usr/bin/sluice-topo
 
 FROM debian:bookworm-slim
 RUN apt-get -q update && \

@@ -50,3 +50,6 @@ TESTS += tests/system/test_attach.py
 # The PFC watchdog and what goes with it.
 dist_check_SCRIPTS += tests/system/test_watchdog.py
 TESTS += tests/system/test_watchdog.py
+# A link between two machines.
+dist_check_SCRIPTS += tests/system/test_vxlan.py
+TESTS += tests/system/test_vxlan.py

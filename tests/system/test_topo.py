@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from xml.etree import ElementTree
 
 import slc
 from topo import Topo, line_of, netns_names, script
@@ -226,6 +227,30 @@ def _(t):
     assert p.returncode == 1, p.stderr
     assert "[NOT SO] received from=a = 99  (100)" in p.stdout, p.stdout
     assert "1 of 3 expectations did not hold." in p.stdout, p.stdout
+    assert topo.left() == [], topo.left()
+
+
+@slc.test("a run draws a picture of each link, direction and class")
+def _(t):
+    topo = Topo(t)
+    folder = os.path.join(topo.dir, "plots")
+    path = topo.file(SMALL.replace("16M}", "16M, sluice-duration: 500ms}"))
+    status, got = topo.run(path, "--plot", folder)
+    assert status == 0, got["expectations"]
+    assert sorted(os.listdir(folder)) == [
+        "a_eth0--sw_a-prio3.svg", "sw_b--b_eth0-prio3.svg"]
+    for name in os.listdir(folder):
+        root = ElementTree.parse(os.path.join(folder, name)).getroot()
+        texts = [x.text for x in root.iter() if x.tag.endswith("}text")]
+        for word in ("offered", "delivered", "seconds"):
+            assert word in texts, (name, texts)
+        assert ("XOFF" in texts) == name.startswith("a_"), (name, texts)
+        # Lines can be told apart by their dashes.
+        dashes = [x.get("stroke-dasharray") for x in root.iter()
+                  if x.tag.endswith("}polyline")]
+        assert len(set(dashes)) == (4 if name.startswith("a_") else 2), dashes
+    p = topo("run", "--plot", "/proc/slc", path, check=False)
+    assert p.returncode == 1 and "/proc/slc" in p.stderr, p.stderr
     assert topo.left() == [], topo.left()
 
 

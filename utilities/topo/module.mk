@@ -17,6 +17,7 @@ dist_topopackage_DATA = \
 	utilities/topo/sluice_topo/model.py \
 	utilities/topo/sluice_topo/names.py \
 	utilities/topo/sluice_topo/netns.py \
+	utilities/topo/sluice_topo/plot.py \
 	utilities/topo/sluice_topo/report.py \
 	utilities/topo/sluice_topo/rpc.py \
 	utilities/topo/sluice_topo/state.py \

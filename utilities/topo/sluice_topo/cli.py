@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 
-from . import config, docker, graph, lab, report, state, system, traffic
+from . import config, docker, graph, lab, plot, report, state, system, \
+    traffic
 from .errors import TopoError, UsageError
 
 
@@ -106,6 +107,8 @@ def do_exec(args):
 def do_run(args):
     topo = lab.read(args.file)
     traffic.seconds_of(topo, args.duration)
+    if args.plot:  # before the run, not after it
+        os.makedirs(args.plot, exist_ok=True)
     say = _say(args)
     with state.State(topo.name).locked() as st:
         the_lab = lab.Lab(topo, st, args.runtime, say)
@@ -113,7 +116,11 @@ def do_run(args):
         try:
             say("%s is up: %d nodes, %d links; traffic ..." % (
                 topo.name, len(topo.nodes), len(topo.links)))
-            run = traffic.run(the_lab, args.duration)
+            run = traffic.run(the_lab, args.duration,
+                              plot.sample if args.plot else None)
+            if args.plot:
+                say("%d pictures in %s" % (plot.write(run, args.plot),
+                                           args.plot))
         finally:
             if not was_up and not args.keep:
                 with lab.unharmed():
@@ -185,6 +192,8 @@ def parser(version):
     runtime(v)
     v.add_argument("--duration", type=float, metavar="SECONDS",
                    help="of load; the file's own without it")
+    v.add_argument("--plot", metavar="DIR",
+                   help="write an SVG for each link and class there")
     v.add_argument("--keep", action="store_true",
                    help="leave the topology up")
     v = verb("graph", do_graph, "a picture of a topology file")

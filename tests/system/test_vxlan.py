@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A link over VXLAN, as between two machines, carries PFC frames: two switches
+in two namespaces, nothing but an IP network between them, and congested
+lossless traffic over it."""
+import json
+import subprocess
+
+import slc
+
+SINK = "02:00:00:00:00:07"
+
+
+class Machine:
+    """A namespace with a switch, a host, and an interface to the other
+    machine."""
+
+    def __init__(self, t, name, address, remote):
+        self.ns = t.enter_context(slc.Netns(name))
+        self.host = t.enter_context(slc.Netns(name + "-host"))
+        self.ns.veth("host", "eth0", self.host)
+        self.address, self.remote = address, remote
+        self.stack = t
+
+    def link(self):
+        p = self.ns.ip("link", "add", "vx7", "type", "vxlan", "id", "7",
+                       "local", self.address, "remote", self.remote,
+                       "dstport", "4789", check=False)
+        if p.returncode:
+            raise slc.Skip("no VXLAN here: %s" % p.stderr.strip())
+        self.ns.ip("link", "set", "vx7", "mtu", "1500", "up")
+
+    def start(self, host_rate):
+        self.daemon = self.stack.enter_context(slc.Daemon(self.ns))
+
+        def port(rate):
+            return {"type": "afpacket", "rate_bps": rate,
+                    "ring_bytes": 8 << 20, "pfc": {"priorities": [3]},
+                    "groups": {"3": {"xoff_bytes": 65536, "xon_bytes": 32768,
+                                     "headroom": 4 << 20}}}
+        self.daemon.rpc("config.apply", config={"bridges": {"br0": {"ports": {
+            "host": port(host_rate), "vx7": port(100 * 10**6)}}}})
+        slc.wait_for(lambda: all(p["state"] == "up" for p in
+                                 self.daemon.rpc("port.list")), "ports up")
+
+
+@slc.test("a VXLAN link between two machines carries PFC, and loses nothing")
+def _(t):
+    a = Machine(t, "a", "192.0.2.1", "192.0.2.2")
+    b = Machine(t, "b", "192.0.2.2", "192.0.2.1")
+    a.ns.veth("under", "under", b.ns, mtu=1600)
+    for m in (a, b):
+        m.ns.ip("addr", "add", m.address + "/24", "dev", "under")
+        m.link()
+    b.host.ip("link", "set", "eth0", "address", SINK)
+    a.start(100 * 10**6)
+    b.start(20 * 10**6)
+    probe = slc.program("sluice-probe")
+    b.host.run(probe, "--iface", "eth0", "send", "--flow",
+               "prio=0,count=1,size=60,dst=broadcast")
+    slc.wait_for(lambda: SINK in [e["mac"] for e in a.daemon.rpc(
+        "mac.list", bridge="br0")["entries"]], "a knows where the sink is")
+
+    def start(m, *words):
+        p = m.host.popen(probe, "--iface", "eth0", "--json", "--barrier",
+                         "--hold", "--pfc", "3", *words,
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+        assert p.stderr.readline() == "ready\n"
+        return p
+    sink = start(b, "receive", "--rate", "20M", "--ring", "8M", "--duration",
+                 "2s")
+    source = start(a, "send", "--rate", "100M", "--duration", "2s", "--drain",
+                   "10s", "--flow", "prio=3,rate=80M,count=4000,at=300ms,"
+                   "for=10s,dst=" + SINK)
+    for p in (sink, source):
+        p.stdin.write("go\n")
+        p.stdin.flush()
+
+    def through():
+        q = b.daemon.rpc("stats.show", port="host")[0]["queues"][3]
+        return q["tx_frames"] >= 4000
+    slc.wait_for(through, "4000 frames left for the sink", 30, 0.1)
+    slc.wait_for(lambda: not any(p["paused"] or p["pausing"] for m in (a, b)
+                                 for p in m.daemon.rpc("pfc.show")),
+                 "no one is paused any more")
+    sent = json.loads(source.communicate(timeout=20)[0])["sent"]
+    got = json.loads(sink.communicate(timeout=20)[0])["received"]["flows"][0]
+    assert sent["frames"] == got["received"] == 4000, (sent, got)
+    assert not got["lost"] and not got["reordered"], got
+    told = b.daemon.rpc("pfc.counters", port="vx7")[0]["tx"]
+    heard = a.daemon.rpc("pfc.counters", port="vx7")[0]["rx"]
+    assert told["xoff"][3] > 0, "nothing was congested"
+    assert told["pfc"][3] == heard["pfc"][3], (told, heard)
+    for m in (a, b):
+        assert all(x["ok"] for x in m.daemon.rpc("audit.show"))
+        for p in m.daemon.rpc("stats.show"):
+            assert not sum(p["violations"]), p
+
+
+slc.main(root=True, needs=["ip"])
