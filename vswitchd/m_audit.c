@@ -65,6 +65,7 @@ audit_object(struct bridge *b)
     json_add_uint(o, "copies", a.copies);
     json_add_uint(o, "tx", a.tx);
     json_add_uint(o, "held", a.held);
+    json_add_uint(o, "on_cable", a.on_cable);
     json_add_uint(o, "dropped", a.drops);
     add_drops(b, &a, o);
     json_add_uint(o, "charged_bytes", a.charged_bytes);
@@ -108,6 +109,7 @@ const struct rpc_method methods_audit[] = {
                "they say.",
         .params = show_params,
         .result = "An array of objects: bridge, ok, rx, copies, tx, held, "
+                  "on_cable (of held: on cables that are emulated), "
                   "dropped (frames), drops (the same by reason), "
                   "kernel_drops (below the datapath, by reason), arrived (rx "
                   "and what was lost before it), left (tx without what was "

@@ -111,6 +111,7 @@ add_stats(const struct port_view *v, struct json_object *to)
     json_add_uint(o, "violations_unknown", c.kernel_violations);
     json_add_uint(o, "copies", c.n.copies);
     json_add_uint(o, "held", c.n.held);
+    json_add_uint(o, "cable_frames", c.n.cable_frames);
     json_object_object_add(o, "groups", groups_of(v, &c.n));
     json_object_object_add(o, "queues", queues_of(&c.n));
     json_object_object_add(o, "netdev", netdev_of(&c.nd));
@@ -145,7 +146,9 @@ const struct rpc_method methods_stats[] = {
                   "drops (frames, by reason), drop_bytes (of those that the "
                   "datapath dropped), violations (lossless frames lost, by "
                   "priority), violations_unknown (frames that the kernel lost "
-                  "while a class was lossless), copies, held, groups and "
+                  "while a class was lossless), copies, held (queued or on "
+                  "the cable), "
+                  "cable_frames (of held), groups and "
                   "queues (arrays of eight), netdev (counters of the "
                   "interface).",
         .example = "{\"port\": \"eth1\"}",

@@ -12,6 +12,7 @@ dist_check_SCRIPTS += tests/system/test_ctl_usage.py
 TESTS += tests/system/test_ctl_usage.py
 
 system_probe_tests = \
+	tests/system/test_buffers.py \
 	tests/system/test_counters.py \
 	tests/system/test_doctor.py \
 	tests/system/test_vendor_plans.py \
