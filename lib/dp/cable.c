@@ -16,13 +16,21 @@
 struct dp_cable *
 dp_cable_create(uint64_t bytes)
 {
-    uint64_t size = (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    struct dp_cable *c = aligned_alloc(64, (sizeof(*c) + size + 63) / 64 * 64);
+    uint64_t size = 4096;
+    struct dp_cable *c;
 
+    while (size < bytes)
+        size *= 2;
+    c = aligned_alloc(64, sizeof(*c) + size);
     if (!c)
         return NULL;
     memset(c, 0, sizeof(*c));
     c->size = size;
+    for (int i = 0; i < PKT_BATCH; i++) {
+        c->pkt[i].owner = &c->pkt[i];
+        c->pkt[i].n_refs = 1;
+        c->pkt[i].in_port = PKT_NO_PORT;
+    }
     return c;
 }
 
@@ -35,7 +43,7 @@ dp_cable_destroy(struct dp_cable *c)
 static struct dp_cable_frame *
 frame_at(const struct dp_cable *c, uint64_t at)
 {
-    return (struct dp_cable_frame *) (uintptr_t) &c->ring[at % c->size];
+    return (struct dp_cable_frame *) (uintptr_t) &c->ring[at & (c->size - 1)];
 }
 
 const struct dp_cable_frame *
@@ -44,7 +52,7 @@ dp_cable_next(const struct dp_cable *c, uint64_t *at)
     struct dp_cable_frame *f;
 
     while (*at != c->tail) {
-        uint64_t left = c->size - *at % c->size;
+        uint64_t left = c->size - (*at & (c->size - 1));
 
         if (left < HEAD) { /* not even the head of one fitted */
             *at += left;
@@ -70,7 +78,7 @@ dp_cable_first(const struct dp_cable *c)
 static bool
 make_room(struct dp_cable *c, uint32_t room, uint64_t reserve)
 {
-    uint64_t left = c->size - c->tail % c->size;
+    uint64_t left = c->size - (c->tail & (c->size - 1));
     uint64_t skip = left < room ? left : 0;
 
     if (c->tail - c->head + skip + room + reserve > c->size)
@@ -137,30 +145,24 @@ dp_cable_due(struct dp_cable *c, uint64_t now_ns, struct pkt *pkts[PKT_BATCH])
 
         if (f->due_ns > now_ns)
             break;
-        *p = (struct pkt){
-            .data = (uint8_t *) (uintptr_t) (f + 1),
-            .owner = p,
-            .len = f->len,
-            .n_refs = 1,
-            .in_port = PKT_NO_PORT,
-        };
+        p->data = (uint8_t *) (uintptr_t) (f + 1);
+        p->len = f->len;
         pkts[n++] = p;
     }
     return n;
 }
 
-void
+const struct dp_cable_frame *
 dp_cable_pop(struct dp_cable *c)
 {
-    uint64_t at = c->head;
-    const struct dp_cable_frame *f = dp_cable_next(c, &at);
+    const struct dp_cable_frame *f = dp_cable_next(c, &c->head);
 
     assert(f);
-    c->head = at;
     if (!f->is_ctl) {
         c->n_data--;
         c->data_bytes -= f->len;
     }
+    return f;
 }
 
 void

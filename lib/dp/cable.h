@@ -32,7 +32,7 @@ struct dp_cable_frame {
 };
 
 struct dp_cable {
-    uint64_t size;             /* octets of the ring */
+    uint64_t size;             /* octets of the ring, a power of two */
     uint64_t head;             /* of the first frame; not reduced */
     uint64_t tail;             /* behind the last one; not reduced */
     uint64_t last_due_ns;      /* of the last one */
@@ -42,7 +42,7 @@ struct dp_cable {
     uint8_t ring[];            /* struct dp_cable_frame and octets, in turn */
 };
 
-/* Null: no memory. */
+/* With room for so many octets, or more.  Null: no memory. */
 struct dp_cable *dp_cable_create(uint64_t bytes);
 void dp_cable_destroy(struct dp_cable *);
 
@@ -65,8 +65,8 @@ bool dp_cable_put(struct dp_cable *, const struct pkt *, uint64_t due_ns,
 /* The frames that are due, a batch at most, in pkts; they stay on. */
 uint32_t dp_cable_due(struct dp_cable *, uint64_t now_ns,
                       struct pkt *pkts[PKT_BATCH]);
-/* Takes the first one off. */
-void dp_cable_pop(struct dp_cable *);
+/* Takes the first one off.  It can be read until the next one is put on. */
+const struct dp_cable_frame *dp_cable_pop(struct dp_cable *);
 /* All that is on `from` goes on to `to`, which is empty and not smaller. */
 void dp_cable_move(struct dp_cable *from, struct dp_cable *to);
 

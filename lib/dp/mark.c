@@ -78,7 +78,9 @@ dp_may_enqueue(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
     } else if (!conf->lossless &&
                !fits(dp, conf, out->queue[q].bytes + dp_wire_len(p))) {
         reason = DP_DROP_QUEUE_LIMIT;
-    } else if (wred(dp, out, q, p) == WRED_DROP) {
+    } else if (conf->wred.max_bytes &&
+               out->queue[q].bytes > conf->wred.min_bytes &&
+               wred(dp, out, q, p) == WRED_DROP) {
         reason = DP_DROP_WRED;
     }
     if (reason == DP_N_DROPS)

@@ -51,19 +51,19 @@ dp_wire_send(struct dp_port *port, struct pkt *const pkts[], uint32_t n,
 static void
 settle(struct dp_port *port, uint32_t n)
 {
-    struct dp_port_counters *c = &port->n;
+    uint32_t frames = 0, bytes = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        const struct dp_cable_frame *f = dp_cable_first(port->cable);
-        uint32_t len = f->len < PKT_MIN_LEN ? PKT_MIN_LEN : f->len;
+        const struct dp_cable_frame *f = dp_cable_pop(port->cable);
 
-        if (!f->is_ctl) {
-            counter_add(&c->tx_frames, 1);
-            counter_add(&c->tx_bytes, len);
-            port->held--;
-        }
-        dp_cable_pop(port->cable);
+        if (f->is_ctl)
+            continue;
+        frames++;
+        bytes += f->len < PKT_MIN_LEN ? PKT_MIN_LEN : f->len;
     }
+    counter_add(&port->n.tx_frames, frames);
+    counter_add(&port->n.tx_bytes, bytes);
+    port->held -= frames;
 }
 
 /* A batch of what is due goes out.  True: that went well, and there may be
@@ -130,13 +130,12 @@ void
 dp_wire_drop(struct dp *dp, struct dp_port *port, enum dp_drop reason)
 {
     while (!dp_cable_is_empty(port->cable)) {
-        const struct dp_cable_frame *f = dp_cable_first(port->cable);
+        const struct dp_cable_frame *f = dp_cable_pop(port->cable);
 
-        if (!f->is_ctl) {
-            dp_drop_bytes(port, f->queue, reason, f->len);
-            port->held--;
-        }
-        dp_cable_pop(port->cable);
+        if (f->is_ctl)
+            continue;
+        dp_drop_bytes(port, f->queue, reason, f->len);
+        port->held--;
     }
     look_at(dp, port);
 }
