@@ -63,7 +63,7 @@ dp_admit(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 {
     /* Buffers that the batch itself took are not free any more: the same
      * number holds for all of its frames. */
-    uint32_t free_buffers = pkt_pool_n_free(dp->pool);
+    uint32_t free_buffers = dp_room(dp);
     uint32_t n_kept = 0;
 
     for (uint32_t i = 0; i < b->n; i++) {

@@ -41,7 +41,7 @@ disown(struct dp *dp, struct dp_port *port)
                 if (o->in_port != port->slot)
                     continue;
                 buf_release(dp_group_pool(dp, g), g, o->charge_bytes,
-                            pkt_pool_n_free(dp->pool));
+                            dp_room(dp));
                 dp_note_group(dp, port, o->pg);
                 o->in_port = PKT_NO_PORT;
                 o->charge_bytes = 0;
@@ -298,6 +298,22 @@ forget_hosts(struct dp *dp)
 
 /* --- the whole --------------------------------------------------------- */
 
+/* For each frame that low_buffers keeps a buffer for there are to be enough
+ * descriptors to flood it to all ports; no more than a quarter of them. */
+static uint32_t
+low_clones(const struct dp *dp)
+{
+    uint64_t all = pkt_pool_n_clones(dp->pool), n_up = 0, wanted;
+
+    for (int i = dp_set_next(&dp->up, 0); i >= 0;
+         i = dp_set_next(&dp->up, i + 1))
+        n_up++;
+    if (n_up <= 2) /* the frame itself goes to the only other port */
+        return 0;
+    wanted = dp->plan->low_buffers * (n_up - 2);
+    return (uint32_t) (wanted < all / 4 ? wanted : all / 4);
+}
+
 void
 dp_adopt(struct dp *dp)
 {
@@ -332,6 +348,7 @@ dp_adopt(struct dp *dp)
             put_in(dp, pp->state, (uint16_t) i, pp);
     }
     forget_hosts(dp);
+    dp->low_clones = low_clones(dp);
     if (!dp->n_leaving)
         acknowledge(dp);
 }

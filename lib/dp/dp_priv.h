@@ -87,6 +87,8 @@ struct dp {
     struct buf_pool buf[DP_MAX_POOLS];     /* the memory that groups share; the
                                               first is the default one */
     struct buf_hdrm hdrm;                  /* the headroom that is in use */
+    uint32_t low_clones;                   /* fewer free ones than that are
+                                              kept for lossless floods */
     struct pkt_pool *pool;                 /* the frame buffers */
     struct mactab *mactab;                 /* who lives where */
     const struct dp_plan *plan;            /* adopted; null: none yet */
@@ -263,6 +265,17 @@ dp_release(struct dp *dp, struct pkt *p, uint32_t n_free)
             dp_note_group(dp, in, o->pg);
     }
     pkt_free(p);
+}
+
+/* Frame buffers that there are, for buf.h: none when the descriptors for
+ * copies of floods run low, so that lossless groups pause their peers while
+ * there are enough for what is still to come. */
+static inline uint32_t
+dp_room(const struct dp *dp)
+{
+    if (dp_unlikely(pkt_pool_n_free_clones(dp->pool) < dp->low_clones))
+        return 0;
+    return pkt_pool_n_free(dp->pool);
 }
 
 /* Octets that p occupies on the wire of its egress port, padding included.

@@ -46,14 +46,19 @@ enqueue_copy(struct dp *dp, struct dp_port *out, struct pkt *p,
              struct dp_tag tag)
 {
     const struct dp_port *in = dp->port[p->in_port];
-    struct pkt *copy = pkt_clone(p);
+    bool lossless = in->group[p->pg].conf.lossless;
+    struct pkt *copy = NULL;
 
+    /* A storm of lossy floods must not take what lossless ones need. */
+    if (dp_likely(lossless ||
+                  pkt_pool_n_free_clones(dp->pool) >= 2 * dp->low_clones))
+        copy = pkt_clone(p);
     if (dp_likely(copy != NULL)) {
         enqueue(dp, out, copy, tag);
         return;
     }
     dp_drop_copy(out, p);
-    if (in->group[p->pg].conf.lossless)
+    if (lossless)
         dp_violation(dp, out, p->prio, DP_DROP_NO_CLONE);
 }
 

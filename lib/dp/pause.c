@@ -202,7 +202,7 @@ dp_pause_tx(struct dp *dp)
 void
 dp_pause_update(struct dp *dp)
 {
-    uint32_t free_buffers = pkt_pool_n_free(dp->pool);
+    uint32_t free_buffers = dp_room(dp);
 
     for (int i = dp_set_next(&dp->xoff, 0); i >= 0;
          i = dp_set_next(&dp->xoff, i + 1)) {

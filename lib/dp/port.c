@@ -208,7 +208,7 @@ drop(struct dp *dp, struct dp_port *port, enum dp_drop reason, uint32_t bytes,
 {
     counter_add(&port->n.drops[reason], 1);
     counter_add(&port->n.drop_bytes[reason], bytes);
-    dp_release(dp, p, pkt_pool_n_free(dp->pool));
+    dp_release(dp, p, dp_room(dp));
 }
 
 void

@@ -137,7 +137,7 @@ settle(struct dp *dp, struct dp_port *port, const struct tx_batch *b)
 {
     struct dp_port_counters *c = &port->n;
     /* Less than there will be: what that holds back, dp_pause_update finds. */
-    uint32_t n_free = pkt_pool_n_free(dp->pool);
+    uint32_t n_free = dp_room(dp);
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < b->n_runs; i++) {

@@ -324,6 +324,51 @@ Test(dp_clones, calls_a_lossless_copy_that_is_lost_a_violation)
     rig_uninit(&rig);
 }
 
+/* Four ports: a flood takes two descriptors.  With 64 of them, a quarter is
+ * kept for what comes after XOFF, and another from lossy floods. */
+Test(dp_clones, s5_lossless_floods_pause_before_descriptors_run_out)
+{
+    const struct buf_group *g;
+    uint32_t n = 0;
+
+    rig_init_pool(&rig, 4, 256, 64);
+    rig_lossless(&rig, 0, 1 << 3, 1 << 20, 100000);
+    for (uint32_t i = 1; i < 4; i++)
+        rig.conf[i].pfc.honoured = 0xff;
+    rig.base.low_buffers = 8;
+    rig_apply(&rig);
+    g = dp_port_group(rig.state[0], 3);
+    for (uint32_t i = 1; i < 4; i++)
+        rig_pfc(&rig, i, 0xff, 65535);
+    for (uint32_t i = 0; i < 100; i++) {
+        rig_send(&rig, 0, BROADCAST, HOST(0), NO_TAG, 64, i);
+        rig_turn(&rig);
+    }
+    cr_assert_geq(pkt_pool_n_free_clones(dp_pool(rig.dp)), 31);
+    cr_assert_not(g->xoff, "lossy floods pause no one");
+    while (!g->xoff) {
+        cr_assert_lt(n, 32);
+        rig_send(&rig, 0, BROADCAST, HOST(0), 0x6000, 64, n++);
+        rig_turn(&rig);
+    }
+    for (uint32_t i = 0; i < 6; i++) { /* what was under way */
+        rig_send(&rig, 0, BROADCAST, HOST(0), 0x6000, 64, n++);
+        rig_turn(&rig);
+    }
+    cr_assert_eq(rig_n_events(&rig, DP_EV_VIOLATION, 0) +
+                     rig_n_events(&rig, DP_EV_VIOLATION, 1) +
+                     rig_n_events(&rig, DP_EV_VIOLATION, 2) +
+                     rig_n_events(&rig, DP_EV_VIOLATION, 3),
+                 0);
+    for (uint32_t i = 1; i < 4; i++) {
+        cr_assert_eq(rig_n(&rig, i)->q_frames[3], n);
+        rig_pfc(&rig, i, 0xff, 0);
+    }
+    rig_settle(&rig);
+    cr_assert_not(g->xoff);
+    rig_uninit(&rig);
+}
+
 Test(dp_names, every_drop_has_its_own_name)
 {
     for (int i = 0; i < DP_N_DROPS; i++) {
