@@ -227,33 +227,79 @@ sync_dir(const struct store *s, struct err *err)
     return rc;
 }
 
+/* Moves all of the log into the database.  Closing it does that too, but says
+ * nothing when the disk is too full for it. */
+static int
+empty_log(const struct store *s, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    int rc = sqlite3_prepare_v2(s->db, "PRAGMA wal_checkpoint(TRUNCATE)", -1,
+                                &stmt, NULL);
+    bool busy;
+
+    if (rc != SQLITE_OK)
+        return store_fail(s, rc, "cannot write it", err);
+    busy = sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0);
+    rc = sqlite3_finalize(stmt);
+    if (rc == SQLITE_OK && busy)
+        rc = SQLITE_BUSY;
+    return rc == SQLITE_OK ? 0 : store_fail(s, rc, "cannot write it", err);
+}
+
+/* Removes what a creation that failed or was killed left: we have the lock. */
+static void
+remove_unfinished(const struct store *s)
+{
+    static const char *const suffixes[] = {".new", ".new-wal", ".new-shm",
+                                           ".new-journal"};
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        char *path = beside(s, suffixes[i]);
+
+        unlink(path);
+        free(path);
+    }
+}
+
+/* What is about to get its name must be the whole database: a log stays behind
+ * under the other name. */
+static int
+check_log_gone(const struct store *s, struct err *err)
+{
+    char *wal = beside(s, ".new-wal");
+    struct stat st;
+    int rc = 0;
+
+    if (!stat(wal, &st) && st.st_size)
+        rc =
+            store_refuse(s, EIO, "cannot write it: its log is not empty", err);
+    free(wal);
+    return rc;
+}
+
 /* Made complete under another name, so that there never is half of one. */
 static int
 create(struct store *s, struct err *err)
 {
-    char *tmp = beside(s, ".new"), *wal = beside(s, ".new-wal");
-    char *shm = beside(s, ".new-shm");
+    char *tmp = beside(s, ".new");
     int rc;
 
-    unlink(tmp); /* what a creation that was killed left: we have the lock */
-    unlink(wal);
-    unlink(shm);
+    remove_unfinished(s);
     rc = connect_to(s, tmp, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
     if (!rc)
         rc = fill_new(s, err);
+    if (!rc)
+        rc = empty_log(s, err);
     rc = disconnect(s, rc, err);
+    if (!rc)
+        rc = check_log_gone(s, err);
     if (!rc && rename(tmp, s->path))
         rc = err_sys(err, errno, "database %s: cannot create it", s->path);
     if (!rc)
         rc = sync_dir(s, err);
-    if (rc) {
-        unlink(tmp);
-        unlink(wal);
-        unlink(shm);
-    }
+    if (rc)
+        remove_unfinished(s);
     free(tmp);
-    free(wal);
-    free(shm);
     return rc;
 }
 
@@ -426,6 +472,8 @@ open_database(struct store *s, struct err *err)
         rc = set_wal(s, err);
     if (!rc)
         rc = migrate(s, version, err);
+    if (!rc)
+        remove_unfinished(s); /* an older version could leave some */
     return rc ? rc
               : store_query_int(s, "PRAGMA data_version", &s->data_version,
                                 err);

@@ -97,6 +97,22 @@ rig_mount(size_t bytes)
 }
 
 bool
+rig_resize(size_t bytes)
+{
+    char options[64];
+
+    snprintf(options, sizeof(options), "size=%zu", bytes);
+    return !mount("slc-store", dir, "tmpfs", MS_REMOUNT, options);
+}
+
+void
+rig_unmount(void)
+{
+    cr_assert_eq(umount(dir), 0);
+    mounted = false;
+}
+
+bool
 rig_remount_readonly(void)
 {
     return !mount("slc-store", dir, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL);

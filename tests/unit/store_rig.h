@@ -25,7 +25,9 @@ void rig_write(const char *suffix, const void *data, size_t n);
 /* In a mount namespace of the test's own, a file system of so many bytes
  * takes the place of the directory.  False: not allowed to. */
 bool rig_mount(size_t bytes);
+bool rig_resize(size_t bytes);
 bool rig_remount_readonly(void);
+void rig_unmount(void);
 
 /* A file and its write-ahead log; absent ones are empty. */
 struct image {

@@ -242,6 +242,61 @@ Test(store_faults, a_disk_that_is_full_from_the_start)
     store_close(rig_open());
 }
 
+static void
+no_leftovers(size_t size)
+{
+    static const char *const suffixes[] = {".new", ".new-wal", ".new-shm",
+                                           ".new-journal"};
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+        cr_assert_neq(access(rig_path(suffixes[i]), F_OK), 0, "%zu: %s", size,
+                      suffixes[i]);
+}
+
+/* Wherever in its making the room ends: the next start makes it whole. */
+Test(store_faults, a_disk_that_fills_up_while_it_is_made)
+{
+    unsigned n_failed = 0, n_opened = 0;
+    size_t size;
+
+    for (size = 8 << 10; size <= 256 << 10; size += 4 << 10) {
+        struct store *s = NULL;
+
+        if (!rig_mount(size))
+            cr_skip_test("no right to mount a file system");
+        if (store_open(rig_path(""), &s, &err)) {
+            n_failed++;
+            cr_assert(err.code == ENOSPC || err.code == EIO, "%zu: %s", size,
+                      err.msg);
+            cr_assert(strstr(err.msg, "full") || strstr(err.msg, "No space"),
+                      "%zu: %s", size, err.msg);
+        } else {
+            n_opened++;
+            store_close(s);
+        }
+        no_leftovers(size);
+        cr_assert(rig_resize(4 << 20));
+        s = NULL;
+        cr_assert_eq(store_open(rig_path(""), &s, &err), 0, "%zu: %s", size,
+                     err.msg);
+        store_close(s);
+        cr_assert_eq(load_number(), 0);
+        rig_unmount();
+    }
+    cr_assert_gt(n_failed, 10);
+    cr_assert_gt(n_opened, 10);
+}
+
+Test(store_faults, what_a_creation_left_is_removed)
+{
+    store_close(rig_open());
+    rig_write(".new", "rest", 4);
+    rig_write(".new-wal", "rest", 4);
+    rig_write(".new-shm", "rest", 4);
+    store_close(rig_open());
+    no_leftovers(0);
+}
+
 Test(store_faults, a_read_only_file_system)
 {
     struct conf *a = numbered(7), *empty = conf_create();
