@@ -27,6 +27,7 @@ struct dp_port;
 enum dp_drop {
     DP_DROP_RUNT,              /* in: shorter than an Ethernet header */
     DP_DROP_RESERVED,          /* in: reserved group address */
+    DP_DROP_SOURCE,            /* in: its source is a group address */
     DP_DROP_VLAN,              /* in: VLAN not allowed on the port */
     DP_DROP_INGRESS_LIMIT,     /* in: lossy group at its limit */
     DP_DROP_HEADROOM_EXCEEDED, /* in: a violation */

@@ -12,6 +12,11 @@
 
 #include <endian.h>
 
+/* In the first eight octets as a number: the group bit of the source. */
+#define SOURCE_IS_GROUP 0x100
+/* What 802.1Q lets no VLAN have. */
+#define VLAN_VID_RESERVED 4095
+
 /* Eight octets from `ofs` on as a number, first octet highest; those that lie
  * behind the end of the frame are zero. */
 static inline uint64_t
@@ -74,13 +79,17 @@ static inline enum dp_drop
 classify(const struct dp *dp, const struct dp_port *in, struct pkt *p,
          struct dp_tag tag)
 {
-    uint64_t dst = load_be64(p, 0) >> 16;
+    uint64_t w = load_be64(p, 0), dst = w >> 16;
     int vid = tag.tci & VLAN_VID_MASK;
     uint8_t prio = in->default_prio;
 
     if (dp_unlikely(dst >> 4 == UINT64_C(0x0180c200000)) &&
         (!dp->plan->forward_reserved || (dst & 0xf) == 1))
         return DP_DROP_RESERVED;
+    if (dp_unlikely(w & SOURCE_IS_GROUP))
+        return DP_DROP_SOURCE;
+    if (dp_unlikely(vid == VLAN_VID_RESERVED))
+        return DP_DROP_VLAN;
     if (!in->all_vlans)
         vid = ingress_vlan(in->conf, (uint16_t) vid);
     if (dp_unlikely(vid < 0))

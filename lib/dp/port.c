@@ -10,6 +10,7 @@
 static const char *const drop_names[DP_N_DROPS] = {
     [DP_DROP_RUNT] = "runt",
     [DP_DROP_RESERVED] = "reserved",
+    [DP_DROP_SOURCE] = "source",
     [DP_DROP_VLAN] = "vlan",
     [DP_DROP_INGRESS_LIMIT] = "ingress-limit",
     [DP_DROP_HEADROOM_EXCEEDED] = "headroom-exceeded",

@@ -42,7 +42,7 @@ class Switch:
     def send(self, i, to, prio=0, n=1, size=200, **kw):
         dst = self.h[to].mac if isinstance(to, int) else to
         for _ in range(n):
-            self.h[i].send(slc.frame(dst, self.h[i].mac,
+            self.h[i].send(slc.frame(dst, kw.get("src", self.h[i].mac),
                                      tags=kw.get("tags", [(0, prio)]),
                                      size=size))
 
@@ -121,6 +121,9 @@ def _(t):
             s.settle()
     one("reserved", "p1", lambda: s.send(
         1, slc.mac("01:80:c2:00:00:0e"), size=size))
+    one("source", "p1", lambda: s.send(
+        1, 2, src=slc.mac("03:00:00:00:00:01"), size=size))
+    one("vlan", "p1", lambda: s.send(1, 2, tags=[(4095, 0)], size=size))
     d.rpc("port.set", name="p3", vlan={"mode": "access", "tag": 0})
     one("vlan", "p3", lambda: s.send(3, 1, tags=[(7, 0)], size=size))
     d.rpc("port.set", name="p3", vlan={"mode": "trunk"})

@@ -49,6 +49,12 @@ reserved(void)
 }
 
 static void
+source(void)
+{
+    rig_send(&rig, 0, HOST(1), HOST(0) | UINT64_C(1) << 40, NO_TAG, 100, 0);
+}
+
+static void
 vlan(void)
 {
     rig.conf[2].vlan_mode = DP_VLAN_ACCESS;
@@ -190,6 +196,7 @@ static const struct {
 } cases[DP_N_DROPS] = {
     [DP_DROP_RUNT] = {runt, 0, 14, false},
     [DP_DROP_RESERVED] = {reserved, 0, 100, false},
+    [DP_DROP_SOURCE] = {source, 0, 100, false},
     [DP_DROP_VLAN] = {vlan, 2, 100, false},
     [DP_DROP_INGRESS_LIMIT] = {ingress_limit, 0, 100, false},
     [DP_DROP_HEADROOM_EXCEEDED] = {headroom_exceeded, 0, 100, false},

@@ -129,6 +129,23 @@ Test(dp_forward, drops_reserved_addresses)
     cr_assert_eq(only_seq(1), 7, "one after the range is an ordinary group");
 }
 
+/* A group is no sender.  Zero is none either, but is let through: it is what
+ * some hosts' probes have. */
+Test(dp_forward, drops_a_group_as_the_source_but_not_zero)
+{
+    rig_learn(&rig, NO_TAG);
+    rig_send(&rig, 0, HOST(1), BROADCAST, NO_TAG, 100, 1);
+    rig_send(&rig, 0, HOST(1), UINT64_C(0x01005e000001), 3 << 13, 100, 2);
+    rig_settle(&rig);
+    cr_assert_eq(rig_drain(&rig, 1), 0);
+    cr_assert_eq(drops(0, DP_DROP_SOURCE), 2);
+    rig_send(&rig, 0, HOST(1), 0, NO_TAG, 100, 3);
+    rig_send(&rig, 0, HOST(1), UINT64_C(0xfeff00000000), NO_TAG, 100, 4);
+    rig_settle(&rig);
+    cr_assert_eq(rig_drain(&rig, 1), 2);
+    cr_assert_eq(drops(0, DP_DROP_SOURCE), 2);
+}
+
 Test(dp_forward, forwards_reserved_addresses_on_demand_but_one)
 {
     rig.base.forward_reserved = true;

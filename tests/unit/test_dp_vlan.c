@@ -133,6 +133,46 @@ Test(dp_vlan, every_mode_with_every_tag)
     }
 }
 
+/* Puts an outer tag before a frame that has one already. */
+static uint32_t
+qinq(uint8_t *out, uint16_t tpid, uint16_t outer, uint16_t inner)
+{
+    uint8_t frame[64];
+
+    rig_frame(frame, BROADCAST, HOST(TALL), inner, 64, 77);
+    memcpy(out, frame, 12);
+    out[12] = (uint8_t) (tpid >> 8);
+    out[13] = (uint8_t) tpid;
+    out[14] = (uint8_t) (outer >> 8);
+    out[15] = (uint8_t) outer;
+    memcpy(out + 16, frame + 12, 52);
+    return 68;
+}
+
+/* 4095 is reserved in 802.1Q: no frame travels with it, whatever its TPID is
+ * and what the port is. */
+Test(dp_vlan, vid_4095_enters_nowhere)
+{
+    static const uint16_t tpids[] = {ETH_T_VLAN, ETH_T_SVLAN};
+    uint8_t frame[68];
+
+    rig.conf[NT10].all_trunks = true;
+    rig.conf[NU10].all_trunks = true;
+    rig_apply(&rig);
+    for (uint32_t in = 0; in < N_PORTS; in++) {
+        for (int i = 0; i < 2; i++) {
+            uint32_t len = qinq(frame, tpids[i], PCP(3) | 4095, 10);
+
+            cr_assert(netdev_mem_inject(rig.nd[in], frame, len));
+            rig_settle(&rig);
+            cr_assert_eq(rig_n(&rig, in)->drops[DP_DROP_VLAN],
+                         (uint64_t) i + 1, "port %u", in);
+            for (uint32_t k = 0; k < N_PORTS; k++)
+                cr_assert_eq(left_with(k), GONE, "%u to %u", in, k);
+        }
+    }
+}
+
 Test(dp_vlan, a_pushed_tag_has_the_priority_of_the_port)
 {
     rig.conf[A10].default_prio = 6;
@@ -178,22 +218,6 @@ Test(dp_vlan, addresses_are_learned_by_vlan)
     rig_settle(&rig);
     cr_assert_eq(left_with(TALL2), 20);
     cr_assert_eq(left_with(TALL), GONE);
-}
-
-/* Puts an outer tag before a frame that has one already. */
-static uint32_t
-qinq(uint8_t *out, uint16_t tpid, uint16_t outer, uint16_t inner)
-{
-    uint8_t frame[64];
-
-    rig_frame(frame, BROADCAST, HOST(TALL), inner, 64, 77);
-    memcpy(out, frame, 12);
-    out[12] = (uint8_t) (tpid >> 8);
-    out[13] = (uint8_t) tpid;
-    out[14] = (uint8_t) (outer >> 8);
-    out[15] = (uint8_t) outer;
-    memcpy(out + 16, frame + 12, 52);
-    return 68;
 }
 
 Test(dp_vlan, the_outer_tag_decides_and_the_inner_stays)
