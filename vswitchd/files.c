@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -53,37 +54,105 @@ files_make_dir_of(const char *path, const struct privs_user *user,
     return 0;
 }
 
-int
-files_write_pid(const char *path, struct err *err)
+/* Whether path is still what fd has open. */
+static bool
+is_same_file(const char *path, int fd)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                  0644);
+    struct stat a, b;
+
+    return !lstat(path, &a) && !fstat(fd, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* Reads what the file says; false: that is neither a pid nor nothing. */
+static bool
+read_pid(int fd, char *text, size_t size)
+{
+    ssize_t n = pread(fd, text, size - 1, 0);
+    size_t digits;
+
+    text[n > 0 ? n : 0] = '\0';
+    digits = strspn(text, "0123456789");
+    if (n < 0 || digits > 10 || strcmp(text + digits, digits ? "\n" : ""))
+        return false;
+    text[digits] = '\0';
+    return true;
+}
+
+/* Locks the pid file and sees whether it may be written. */
+static int
+claim_pid(const char *path, int fd, struct err *err)
+{
+    char text[16];
+    struct stat st;
+    bool is_pid;
+
+    if (fstat(fd, &st))
+        return err_sys(err, errno, "cannot look at the pid file %s", path);
+    is_pid = S_ISREG(st.st_mode) && read_pid(fd, text, sizeof(text));
+    if (is_pid && flock(fd, LOCK_EX | LOCK_NB))
+        return errno == EWOULDBLOCK
+                   ? err_set(err, EADDRINUSE, "--pid-file", path,
+                             "a path that is free",
+                             "the pid file %s is in use: another daemon has "
+                             "it (pid %s)",
+                             path, *text ? text : "unknown")
+                   : err_sys(err, errno, "cannot lock the pid file %s", path);
+    if (!is_pid)
+        return err_set(err, EEXIST, "--pid-file", path, "a path that is free",
+                       "%s exists and is no pid file; it is left as it is",
+                       path);
+    return 0;
+}
+
+/* Opens and locks it: again, when the one that had it took it away just
+ * then. */
+static int
+open_pid(const char *path, int *fd, struct err *err)
+{
+    int error;
+
+    for (;;) {
+        *fd =
+            open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                 0644);
+        if (*fd < 0)
+            return err_sys(err, errno, "cannot write the pid file %s", path);
+        error = claim_pid(path, *fd, err);
+        if (!error && is_same_file(path, *fd))
+            return 0;
+        close(*fd);
+        if (error)
+            return error;
+    }
+}
+
+int
+files_write_pid(const char *path, int *out, struct err *err)
+{
     char text[32];
     int n = snprintf(text, sizeof(text), "%ld\n", (long) getpid());
-    int error = 0;
+    int fd, error = open_pid(path, &fd, err);
 
-    if (fd < 0)
-        return err_sys(err, errno, "cannot write the pid file %s", path);
-    if (write(fd, text, (size_t) n) != n)
+    if (error)
+        return error;
+    errno = 0;
+    if (ftruncate(fd, 0) || pwrite(fd, text, (size_t) n, 0) != n) {
         error = err_sys(err, errno ? errno : EIO,
                         "cannot write the pid file %s", path);
-    close(fd);
-    return error;
+        files_remove_pid(path, fd);
+        return error;
+    }
+    *out = fd;
+    return 0;
 }
 
 void
-files_remove_pid(const char *path)
+files_remove_pid(const char *path, int fd)
 {
-    FILE *f = fopen(path, "re");
-    long pid = 0;
-
-    if (!f)
-        return;
-    if (fscanf(f, "%ld", &pid) != 1)
-        pid = 0;
-    fclose(f);
-    if (pid == (long) getpid() && unlink(path))
+    if (is_same_file(path, fd) && unlink(path))
         log_warn("cannot remove the pid file %s: %s", path, strerror(errno));
+    close(fd);
 }
 
 /* 0 when nothing is in the way at `path` (any more). */

@@ -14,9 +14,12 @@
 int files_make_dir_of(const char *path, const struct privs_user *,
                       struct err *);
 
-/* Writes our pid, and takes the file away again when it is still ours. */
-int files_write_pid(const char *path, struct err *);
-void files_remove_pid(const char *path);
+/* Writes our pid to a file that we keep locked, as *fd, as long as we live.
+ * One that another process has locked (EADDRINUSE), and one that holds
+ * something else than a pid (EEXIST), are left alone; what a killed daemon
+ * left is not locked.  The other takes the file away and closes it. */
+int files_write_pid(const char *path, int *fd, struct err *);
+void files_remove_pid(const char *path, int fd);
 
 /* Binds and listens on a Unix stream socket at `path`.  A socket that nobody
  * listens on any more is replaced; one in use (EADDRINUSE) and a file that is

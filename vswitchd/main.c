@@ -43,7 +43,7 @@ struct process {
     int unix_fd;                /* listens, until the server has it; or -1 */
     int tcp_fd;                 /* likewise */
     bool owns_socket;           /* the path of the socket is ours */
-    bool owns_pid_file;         /* the pid file too */
+    int pid_fd;                 /* the pid file, ours while locked; or -1 */
     int ready_fd;               /* --detach: tells the parent; or -1 */
 };
 
@@ -203,10 +203,8 @@ open_files(struct process *p, struct err *err)
     p->owns_socket = true;
     if (p->o.rpc_tcp)
         error = files_listen_loopback(p->o.rpc_tcp, &p->tcp_fd, err);
-    if (!error && p->o.pid_file) {
-        error = files_write_pid(p->o.pid_file, err);
-        p->owns_pid_file = !error;
-    }
+    if (!error && p->o.pid_file)
+        error = files_write_pid(p->o.pid_file, &p->pid_fd, err);
     if (!error && !p->user.given)
         error = privs_drop(&p->user, err);
     return error;
@@ -287,15 +285,18 @@ end(struct process *p)
     reactor_destroy(d->reactor);
     if (p->owns_socket && unlink(p->o.socket))
         log_warn("cannot remove %s: %s", p->o.socket, strerror(errno));
-    if (p->owns_pid_file)
-        files_remove_pid(p->o.pid_file);
+    if (p->pid_fd >= 0)
+        files_remove_pid(p->o.pid_file, p->pid_fd);
     store_close(d->store);
 }
 
 int
 main(int argc, char *argv[])
 {
-    struct process p = {.unix_fd = -1, .tcp_fd = -1, .ready_fd = -1};
+    struct process p = {.unix_fd = -1,
+                        .tcp_fd = -1,
+                        .pid_fd = -1,
+                        .ready_fd = -1};
     struct err err;
     int error;
 

@@ -103,6 +103,16 @@ usage_error(const char *option, const char *value, const char *allowed)
     exit(2);
 }
 
+/* No option means anything with an empty value; a script whose variable is
+ * not set is told so. */
+static void
+check_not_empty(int opt)
+{
+    for (const struct option *o = long_options; o->name; o++)
+        if (o->val == opt && o->has_arg == required_argument && !*optarg)
+            usage_error(o->name, "\"\"", "a value that is not empty");
+}
+
 /* An option that has a value, or sets a switch. */
 static void
 take(struct options *o, int opt, bool *log_given)
@@ -192,6 +202,7 @@ options_parse(int argc, char *argv[], struct options *o)
             fprintf(stderr, "Try 'sluiced --help'.\n");
             exit(2);
         }
+        check_not_empty(opt);
         take(o, opt, &log_given);
     }
     if (optind < argc) {
@@ -203,8 +214,6 @@ options_parse(int argc, char *argv[], struct options *o)
     }
     if (o->detach && !log_given)
         o->log_to = LOG_DEST_SYSLOG;
-    if (!o->database[0] || !o->socket[0])
-        usage_error(o->database[0] ? "socket" : "database", "\"\"", "a path");
     make_absolute(&o->database);
     make_absolute(&o->socket);
     make_absolute(&o->pid_file);

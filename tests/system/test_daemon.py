@@ -41,6 +41,11 @@ def _(t):
                 ["--log-to", "printer"], ["--database"]):
         p = sluiced(*bad)
         assert p.returncode == 2 and p.stderr, (bad, p)
+    for option in ("database", "socket", "pid-file", "rpc-tcp", "user",
+                   "log-to", "log-level"):
+        for words in (["--" + option, ""], ["--" + option + "="]):
+            p = sluiced(*words)
+            assert p.returncode == 2 and "--%s \"\":" % option in p.stderr, p
     d = t.enter_context(slc.tmpdir())
     for bad in ("0.0.0.0:6640", "192.0.2.1:6640", "127.0.0.1:0",
                 "127.0.0.1", "[::]:6640", "localhost:99999"):
@@ -105,6 +110,33 @@ def _(t):
     text = start_fails(daemon.dir)
     assert str(daemon.pid) in text and "sluice.db" in text, text
     assert [b["name"] for b in daemon.rpc("bridge.list")] == ["br0"]
+
+
+@slc.test("a pid file: one of a live daemon and a foreign file are left alone")
+def _(t):
+    d = t.enter_context(slc.tmpdir())
+    daemon = t.enter_context(slc.Daemon(dir=d))
+    args = ["--database", d + "/other.db", "--socket", d + "/other.sock"]
+    for _ in range(2):
+        p = sluiced(*args, "--pid-file", daemon.pidfile)
+        assert p.returncode == 1, p
+        assert daemon.pidfile in p.stderr and str(daemon.pid) in p.stderr, p
+        assert int(open(daemon.pidfile).read()) == daemon.pid
+        assert not os.path.exists(d + "/other.sock"), "its socket was left"
+    with open(d + "/letter", "w") as f:
+        f.write("12 apples\n")
+    os.mkfifo(d + "/fifo")
+    for path in (d + "/letter", d + "/fifo", d + "/other.db"):
+        p = sluiced(*args, "--pid-file", path)
+        assert p.returncode == 1 and path in p.stderr, p
+        assert os.path.exists(path)
+    assert open(d + "/letter").read() == "12 apples\n"
+    # Somebody else's by now: not ours to remove.
+    os.unlink(daemon.pidfile)
+    with open(daemon.pidfile, "w") as f:
+        f.write("%d\n" % daemon.pid)
+    assert daemon.stop() == 0
+    assert os.path.exists(daemon.pidfile)
 
 
 @slc.test("after kill -9 it starts again over what is left")
