@@ -368,6 +368,14 @@ check_identity(const struct store *s, int64_t *version, struct err *err)
     return store_refuse(s, ENOTSUP, reason, err);
 }
 
+/* SQLite's findings have a heading on a line of its own. */
+static void
+join_lines(char *text)
+{
+    for (; (text = strchr(text, '\n')); text++)
+        *text = ' ';
+}
+
 static int
 check_integrity(const struct store *s, struct err *err)
 {
@@ -385,6 +393,7 @@ check_integrity(const struct store *s, struct err *err)
         if (!text || strcmp(text, "ok"))
             snprintf(reason, sizeof(reason), "it is corrupt: %.200s",
                      text ? text : "no memory to check it");
+        join_lines(reason);
     }
     rc = sqlite3_finalize(stmt);
     if (rc != SQLITE_OK)

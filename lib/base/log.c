@@ -57,6 +57,16 @@ to_stderr(enum log_level level, const char *text)
             level_names[level], text);
 }
 
+/* One line per record, and nothing that a terminal obeys, whatever the message
+ * quotes. */
+static void
+blank_controls(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char) *text < ' ' || *text == 0x7f)
+            *text = ' ';
+}
+
 void
 log_msg(enum log_level level, const char *fmt, ...)
 {
@@ -70,6 +80,7 @@ log_msg(enum log_level level, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
+    blank_controls(text);
     if (state.dest == LOG_DEST_SYSLOG)
         syslog(priorities[level], "%s", text);
     else

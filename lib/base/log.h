@@ -18,6 +18,7 @@ void log_init(const char *program, enum log_dest dest, enum log_level level);
 /* "error", "warning", "info", "debug"; false for another word. */
 bool log_level_parse(const char *word, enum log_level *level);
 
+/* A record is one line: control characters become blanks. */
 void log_msg(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -11,6 +11,9 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 Test(cursor, reads_network_order)
 {
@@ -105,6 +108,24 @@ Test(log, limit_opens_again_with_the_next_second)
     cr_assert_eq(l.held, 1);
     cr_assert(log_limit_ok(&l, 3, now + NS_PER_S));
     cr_assert_eq(l.held, 0);
+}
+
+/* What a message quotes may be anybody's: it makes no line of its own. */
+Test(log, a_record_is_one_line)
+{
+    FILE *was = stderr;
+    char *text = NULL;
+    size_t n = 0;
+
+    log_init("test", LOG_DEST_STDERR, LOG_LVL_ERR);
+    stderr = open_memstream(&text, &n);
+    log_err("one\ntwo\r\n\tthree\033[2J\177 \303\244%s", "\n");
+    fclose(stderr);
+    stderr = was;
+    cr_assert(strstr(text, " test: error: one two   three [2J  \303\244 \n"),
+              "%s", text);
+    cr_assert_eq(strchr(text, '\n'), text + n - 1, "%s", text);
+    free(text);
 }
 
 Test(log, level_words)

@@ -338,6 +338,7 @@ Test(store, damaged)
         if (store_open(rig_path(""), &s, &err)) {
             image_take(&after, rig_path(""));
             cr_assert(image_equal(&before, &after), "%s", err.msg);
+            cr_assert_null(strchr(err.msg, '\n'), "%s", err.msg);
             image_drop(&after);
             n_refused++;
         } else {
