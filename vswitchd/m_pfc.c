@@ -40,6 +40,21 @@ refuse_off(const struct port_view *v, struct err *err)
                    v->cp->name);
 }
 
+/* Both cannot be meant. */
+static int
+refuse_both(const char *name, uint8_t both, struct err *err)
+{
+    int prio = __builtin_ctz(both);
+    char value[8];
+
+    snprintf(value, sizeof(value), "%d", prio);
+    return err_set(err, EINVAL, "/params/disable", value,
+                   "priorities that are not in enable",
+                   "port %s: priority %d is in enable and in disable: allowed "
+                   "in one of them",
+                   name, prio);
+}
+
 static int
 set_pfc(void *ctx, struct rpc_client *client, struct json_object *params,
         struct json_object **result, struct err *err)
@@ -49,18 +64,20 @@ set_pfc(void *ctx, struct rpc_client *client, struct json_object *params,
     const char *name = json_get_text(params, "port", "");
     struct json_object *edit, *pfc;
     struct port_view v;
-    uint8_t prios;
+    uint8_t prios, on = bits_of(params, "enable");
+    uint8_t off = bits_of(params, "disable");
     int error = methods_find_port(ctx, name, &v, err);
 
     (void) client;
     if (error)
         return error;
+    if (on & off)
+        return refuse_both(name, on & off, err);
     if (is_off_already(&v, params))
         return refuse_off(&v, err);
     prios = json_get(params, "priorities") ? bits_of(params, "priorities")
                                            : v.cp->pfc_prios;
-    prios = (uint8_t) ((prios | bits_of(params, "enable")) &
-                       ~bits_of(params, "disable"));
+    prios = (uint8_t) ((prios | on) & ~off);
     pfc = json_without(params, not_members);
     json_object_object_add(pfc, "priorities", json_bits(prios));
     edit = json_object_new_object();
@@ -227,8 +244,8 @@ static const struct rpc_param pfc_set_params[] = {
      .type = RPC_T_ARRAY,
      .max = 8,
      .items = &param_eight,
-     .doc = "Priorities that PFC is switched off for; pauses that are held on "
-            "the peer for them are released."},
+     .doc = "Priorities that PFC is switched off for, none of them in enable; "
+            "pauses that are held on the peer for them are released."},
     {.name = "priorities",
      .type = RPC_T_ARRAY,
      .max = 8,

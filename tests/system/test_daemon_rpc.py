@@ -105,6 +105,12 @@ def _(t):
     slc.refused(d.rpc, "bridge.add", name="b", memory_bytes=1,
                 names=["memory_bytes", "1048576"])
     slc.refused(d.rpc, "pfc.set", port="x", enable=[8], names=["8"])
+    d.rpc("bridge.add", name="b0")
+    d.rpc("port.add", bridge="b0", name="x", type="mem")
+    slc.refused(d.rpc, "pfc.set", port="x", enable=[2, 3], disable=[1, 3],
+                names=["x", "3", "enable", "disable"])
+    assert d.rpc("port.show", name="x")["pfc"]["priorities"] == []
+    d.rpc("bridge.del", name="b0")
     slc.refused(d.rpc, "port.add", bridge="b0", name="x", code=-32001,
                 names=["b0"])
 
