@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,15 +60,28 @@ ctl_usage_error(struct ctl *ctl, const char *fmt, ...)
     return CTL_USAGE;
 }
 
+/* Whoever reads what we print has had enough, like `head`: a reason to end,
+ * but not to complain. */
+static bool
+is_reader_gone(int error)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return error == EPIPE ||
+           (!error && poll(&p, 1, 0) == 1 && p.revents & POLLERR);
+}
+
 bool
 ctl_flush(void)
 {
     static bool said;
 
+    errno = 0; /* of an earlier write that failed we know no number */
     if (!fflush(stdout) && !ferror(stdout))
         return true;
-    if (!said)
-        ctl_complain("cannot write to standard output: %s", strerror(errno));
+    if (!said && !is_reader_gone(errno))
+        ctl_complain("cannot write to standard output: %s",
+                     strerror(errno ? errno : EIO));
     said = true;
     return false;
 }
@@ -556,7 +570,7 @@ main(int argc, char **argv)
 
     if (!words)
         abort();
-    /* A reader that went away is an error that we report, not a death. */
+    /* A reader that went away ends us with status 1, not with a signal. */
     signal(SIGPIPE, SIG_IGN);
     ctl.socket = getenv("SLUICE_SOCKET");
     if (!ctl.socket || !*ctl.socket)

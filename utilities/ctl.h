@@ -160,7 +160,8 @@ enum ctl_status ctl_usage_error(struct ctl *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* "sluicectl: ..." to stderr. */
 void ctl_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Pushes out standard output; false (and said so): it cannot be written. */
+/* Pushes out standard output; false: it cannot be written, which was said
+ * unless its reader has gone. */
 bool ctl_flush(void);
 
 /* --- ctl_config.c, ctl_file.c -----------------------------------------------

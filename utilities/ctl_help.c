@@ -91,12 +91,15 @@ value_usage(const struct ctl_key *key)
 static void
 print_key_usage(FILE *out, const struct ctl_key *key)
 {
+    const char *word = key->kind == CTL_QTY && key->word ? key->word : "";
+
     if (key->bare)
         fprintf(out, " [[%s] %s]", key->name, value_usage(key));
     else if (key->kind == CTL_NOISE || key->kind == CTL_FLAG)
         fprintf(out, " [%s]", key->name);
     else
-        fprintf(out, " [%s %s]", key->name, value_usage(key));
+        fprintf(out, " [%s %s%s%.*s]", key->name, value_usage(key),
+                *word ? "|" : "", (int) strcspn(word, "="), word);
 }
 
 void

@@ -267,9 +267,28 @@ def _(t):
     r, w = os.pipe()
     os.close(r)
     try:
-        says(ctl("--help", stdout=w), REFUSED, "Broken pipe")
+        # `sluicectl ... | head`: no reason to say anything.
+        for argv in (["--help"], ["status"], ["--list-commands"]):
+            with Fake({}) as fake:
+                p = fake.ctl(*argv, stdout=w)
+            says(p, REFUSED)
+            assert p.stderr == "", p.stderr
     finally:
         os.close(w)
+
+
+@slc.test("usage shows the word that a quantity may be instead")
+def _(t):
+    for argv, want in (("buffer set", "[headroom SIZE|auto]"),
+                       ("profile set", "[headroom SIZE|auto]"),
+                       ("port set", "[rate RATE|auto]"),
+                       ("port set", "[cell SIZE|bridge]"),
+                       ("bridge set", "[headroom-pool SIZE|none]"),
+                       ("buffer set", "[xon SIZE]")):
+        p = ctl("help", argv.split()[0])
+        rows = [r for r in p.stdout.split("\n")
+                if r.startswith("  sluicectl %s " % argv)]
+        assert rows and all(want in r for r in rows), (want, rows)
 
 
 # ------------------------------------------------------- what is sent ---
@@ -605,7 +624,8 @@ def _(t):
         os.close(r)
         p = fake.ctl("events", stdout=w)
         os.close(w)
-        says(p, REFUSED, "Broken pipe")
+        says(p, REFUSED)
+        assert p.stderr == "", p.stderr
 
 
 @slc.test("apply: what a file may be, and where it is wrong")
