@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -78,6 +79,23 @@ offer_offloads(int fd)
     return errno;
 }
 
+/* The node is often for root alone, which a daemon that has become another
+ * user is not, whatever its capabilities. */
+static int
+refuse_tun(const char *name, int error, struct err *err)
+{
+    struct stat st;
+
+    if (error != EACCES || stat(TUN_PATH, &st))
+        return err_sys(err, error, "\"%s\": cannot open %s", name, TUN_PATH);
+    return err_set(err, error, NULL, name, NULL,
+                   "\"%s\": cannot open %s: its mode %04o does not let user "
+                   "%ld read and write it, as the user that the daemon runs "
+                   "as (--user) has to",
+                   name, TUN_PATH, (unsigned) (st.st_mode & 07777),
+                   (long) geteuid());
+}
+
 /* Makes the interface and attaches to it. */
 static int
 attach(struct tap *t, struct err *err)
@@ -88,8 +106,7 @@ attach(struct tap *t, struct err *err)
 
     t->fd = open(TUN_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (t->fd < 0)
-        return err_sys(err, errno, "\"%s\": cannot open %s", t->up.name,
-                       TUN_PATH);
+        return refuse_tun(t->up.name, errno, err);
     snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", t->up.name);
     if (ioctl(t->fd, TUNSETIFF, &ifr)) {
         rc = errno;

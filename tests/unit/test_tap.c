@@ -11,7 +11,10 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -138,6 +141,45 @@ Test(tap, name_that_is_taken_is_an_error)
     cr_assert(strstr(err.msg, "\"slc0\""), "%s", err.msg);
     cr_assert_eq(dev, mine);
     close_tap();
+}
+
+/* Puts a node that only root may open in the place of /dev/net/tun. */
+static void
+forbid_tun(void)
+{
+    char path[] = "/tmp/slc-tun-XXXXXX";
+    int fd = mkstemp(path); /* 0600 */
+
+    cr_assert_geq(fd, 0);
+    close(fd);
+    if (unshare(CLONE_NEWNS) ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount(path, "/dev/net/tun", NULL, MS_BIND, NULL)) {
+        unlink(path);
+        cr_skip_test("cannot mount: %s", strerror(errno));
+    }
+    cr_assert_eq(unlink(path), 0);
+}
+
+Test(tap, a_node_that_is_for_root_alone_is_named_with_who_asked)
+{
+    struct netdev_args args = {.name = "slc0"};
+    struct err err = {0};
+    int rc;
+
+    netns_enter();
+    forbid_tun();
+    pool = pkt_pool_create(4, 0, 1600);
+    args.pool = pool;
+    cr_assert_eq(seteuid(65534), 0);
+    rc = try_open(&args, &err);
+    cr_assert_eq(seteuid(0), 0);
+    cr_assert_eq(rc, EACCES, "%s", err.msg);
+    cr_assert_str_eq(err.msg,
+                     "\"slc0\": cannot open /dev/net/tun: its mode 0600 does "
+                     "not let user 65534 read and write it, as the user that "
+                     "the daemon runs as (--user) has to");
+    pkt_pool_destroy(pool);
 }
 
 Test(tap, tags_survive_both_ways)
