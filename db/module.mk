@@ -25,7 +25,7 @@ SQL_TO_C = $(SED) -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/        "/' \
 	-e 's/$$/\\n"/'
 
 BUILT_SOURCES += db/sql.h
-CLEANFILES += db/sql.h
+CLEANFILES += db/sql.h db/sql.h.tmp
 db/sql.h: db/schema.sql $(DB_MIGRATIONS) Makefile
 	$(AM_V_at)$(MKDIR_P) db
 	$(AM_V_GEN){ \

@@ -21,6 +21,7 @@ rpc-docs: vswitchd/sluiced
 	vswitchd/sluiced --dump-openrpc | \
 		python3 $(srcdir)/docs/gen-rpc-docs.py > docs-rpc.tmp
 	mv docs-rpc.tmp $(srcdir)/docs/rpc.md
+CLEANFILES += docs-rpc.tmp
 .PHONY: rpc-docs
 
 # Programs for people to start from.

@@ -81,7 +81,7 @@ EXTRA_DIST += vswitchd/may_include
 unitdir = $(prefix)/lib/systemd/system
 nodist_unit_DATA = vswitchd/sluiced.service
 EXTRA_DIST += vswitchd/sluiced.service.in
-CLEANFILES += vswitchd/sluiced.service
+CLEANFILES += vswitchd/sluiced.service vswitchd/sluiced.service.tmp
 vswitchd/sluiced.service: $(srcdir)/vswitchd/sluiced.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) vswitchd && \
 	$(SED) -e 's|@sbindir[@]|$(sbindir)|' \

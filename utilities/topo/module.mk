@@ -26,7 +26,7 @@ dist_topopackage_DATA = \
 	utilities/topo/sluice_topo/values.py
 
 bin_SCRIPTS += utilities/topo/sluice-topo
-CLEANFILES += utilities/topo/sluice-topo
+CLEANFILES += utilities/topo/sluice-topo utilities/topo/sluice-topo.tmp
 EXTRA_DIST += utilities/topo/sluice-topo.in
 utilities/topo/sluice-topo: utilities/topo/sluice-topo.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) utilities/topo && \
