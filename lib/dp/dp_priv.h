@@ -87,8 +87,7 @@ struct dp {
     struct buf_pool buf[DP_MAX_POOLS];     /* the memory that groups share; the
                                               first is the default one */
     struct buf_hdrm hdrm;                  /* the headroom that is in use */
-    uint32_t low_clones;                   /* fewer free ones than that are
-                                              kept for lossless floods */
+    uint32_t low_clones;                   /* see dp_room() */
     struct pkt_pool *pool;                 /* the frame buffers */
     struct mactab *mactab;                 /* who lives where */
     const struct dp_plan *plan;            /* adopted; null: none yet */
