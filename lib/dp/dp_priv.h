@@ -232,7 +232,7 @@ dp_wake_at(struct dp *dp, uint64_t when_ns)
         dp->wake_ns = when_ns;
 }
 
-/* Follows a group's XOFF state: called wherever that may have changed. */
+/* Follows a group's XOFF state: called where that may have changed. */
 static inline void
 dp_note_group(struct dp *dp, struct dp_port *port, int pg)
 {
@@ -266,15 +266,13 @@ dp_release(struct dp *dp, struct pkt *p, uint32_t n_free)
     pkt_free(p);
 }
 
-/* Frame buffers that there are, for buf.h: none when the descriptors for
- * copies of floods run low, so that lossless groups pause their peers while
- * there are enough for what is still to come. */
+/* Free buffers, for buf.h: none while descriptors of flood copies are low. */
 static inline uint32_t
 dp_room(const struct dp *dp)
 {
-    if (dp_unlikely(pkt_pool_n_free_clones(dp->pool) < dp->low_clones))
-        return 0;
-    return pkt_pool_n_free(dp->pool);
+    bool low = pkt_pool_n_free_clones(dp->pool) < dp->low_clones;
+
+    return dp_unlikely(low) ? 0 : pkt_pool_n_free(dp->pool);
 }
 
 /* Octets that p occupies on the wire of its egress port, padding included.
