@@ -55,7 +55,7 @@ ci_have_base()
 {
     docker image inspect "$ci_base" >/dev/null 2>&1 && return 0
     ci_made_base=yes
-    timeout 90 docker pull -q "$ci_base" >/dev/null 2>&1 && return 0
+    timeout 30 docker pull -q "$ci_base" >/dev/null 2>&1 && return 0
     ci_say "no registry answers: making $ci_base with debootstrap"
     command -v debootstrap >/dev/null || ci_install debootstrap || return 1
     root=$(mktemp -d /var/tmp/slc-base.XXXXXX)
