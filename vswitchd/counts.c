@@ -116,8 +116,8 @@ copy_counters(uint64_t *to, const counter_t *from, size_t bytes)
 static void
 add_running(const struct pfc *pfc, struct pfc_counters *n)
 {
-    unsigned paused = __atomic_load_n(&pfc->paused, __ATOMIC_RELAXED);
-    unsigned asserted = __atomic_load_n(&pfc->asserted, __ATOMIC_RELAXED);
+    unsigned paused = counter_get_bits(&pfc->paused);
+    unsigned asserted = counter_get_bits(&pfc->asserted);
     uint64_t now = clock_ns();
 
     for (int p = 0; p < N_PRIO; p++) {

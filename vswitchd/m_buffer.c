@@ -78,7 +78,7 @@ group_object(const struct port_view *v, int g)
     json_add_uint(o, "held_frames", counter_get(&bg->n_held));
     json_add_uint(o, "peak_bytes", peaks.pg_bytes[g]);
     json_add_uint(o, "headroom_peak_bytes", peaks.pg_headroom[g]);
-    json_add_bool(o, "xoff", __atomic_load_n(&bg->xoff, __ATOMIC_RELAXED));
+    json_add_bool(o, "xoff", counter_get_flag(&bg->xoff));
     json_add_uint(o, "rx_frames", n.n.pg_rx_frames[g]);
     json_add_uint(o, "rx_bytes", n.n.pg_rx_bytes[g]);
     json_add_uint(o, "drops", n.n.pg_drops[g]);

@@ -118,18 +118,18 @@ add_lengths(const struct port_view *v, struct json_object *to)
         o = json_object_new_object();
         json_add_text(o, "port", v->port->name);
         json_add_uint(o, "priority", (uint64_t) p);
-        json_object_object_add(o, "rx",
-                               lengths_object(&rx, p,
-                                              pfc->paused >> p & 1
-                                                  ? counter_get(
-                                                        &pfc->since_ns[p])
-                                                  : 0));
-        json_object_object_add(o, "tx",
-                               lengths_object(&tx, p,
-                                              pfc->asserted >> p & 1
-                                                  ? counter_get(
-                                                        &pfc->asserted_ns[p])
-                                                  : 0));
+        json_object_object_add(
+            o, "rx",
+            lengths_object(&rx, p,
+                           counter_get_bits(&pfc->paused) >> p & 1
+                               ? counter_get(&pfc->since_ns[p])
+                               : 0));
+        json_object_object_add(
+            o, "tx",
+            lengths_object(&tx, p,
+                           counter_get_bits(&pfc->asserted) >> p & 1
+                               ? counter_get(&pfc->asserted_ns[p])
+                               : 0));
         json_object_array_add(to, o);
     }
 }

@@ -125,8 +125,8 @@ groups_of(const struct port_view *v)
                       conf_group_in_force(v->cb, v->cp, g, NULL)
                               ->headroom_bytes == CONF_HEADROOM_AUTO);
         json_add_bool(o, "xoff",
-                      __atomic_load_n(&dp_port_group(v->port->state, g)->xoff,
-                                      __ATOMIC_RELAXED));
+                      counter_get_flag(
+                          &dp_port_group(v->port->state, g)->xoff));
         json_object_array_add(a, o);
     }
     return a;
@@ -149,11 +149,9 @@ add_pfc(const struct port_view *v, struct json_object *to)
     json_object_object_add(o, "pause", pause);
     json_object_object_add(o, "groups", groups_of(v));
     json_object_object_add(o, "paused",
-                           json_bits(
-                               __atomic_load_n(&p->paused, __ATOMIC_RELAXED)));
+                           json_bits(counter_get_bits(&p->paused)));
     json_object_object_add(o, "pausing",
-                           json_bits(__atomic_load_n(&p->asserted,
-                                                     __ATOMIC_RELAXED)));
+                           json_bits(counter_get_bits(&p->asserted)));
     json_object_array_add(to, o);
 }
 

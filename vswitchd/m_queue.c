@@ -42,8 +42,7 @@ queue_object(const struct port_view *v, const struct dp_port_counters *n,
              uint64_t peak_bytes, int q)
 {
     const struct conf_queue *cq = &v->cp->queue[q];
-    uint8_t paused = __atomic_load_n(&dp_port_pfc(v->port->state)->paused,
-                                     __ATOMIC_RELAXED);
+    uint8_t paused = counter_get_bits(&dp_port_pfc(v->port->state)->paused);
     struct json_object *o = json_object_new_object();
     unsigned prios = 0;
 

@@ -7,6 +7,7 @@
 #ifndef BASE_COUNTER_H
 #define BASE_COUNTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef uint64_t counter_t;
@@ -30,6 +31,31 @@ static inline uint64_t
 counter_get(const counter_t *c)
 {
     return __atomic_load_n(c, __ATOMIC_RELAXED);
+}
+
+/* The same for states of one octet: a mask of priorities, a bool. */
+static inline void
+counter_set_bits(uint8_t *bits, uint8_t v)
+{
+    __atomic_store_n(bits, v, __ATOMIC_RELAXED);
+}
+
+static inline uint8_t
+counter_get_bits(const uint8_t *bits)
+{
+    return __atomic_load_n(bits, __ATOMIC_RELAXED);
+}
+
+static inline void
+counter_set_flag(bool *flag, bool v)
+{
+    __atomic_store_n(flag, v, __ATOMIC_RELAXED);
+}
+
+static inline bool
+counter_get_flag(const bool *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_RELAXED);
 }
 
 #endif

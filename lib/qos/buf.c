@@ -52,7 +52,7 @@ bool
 buf_group_update(const struct buf_pool *pool, struct buf_group *g,
                  uint32_t free_buffers)
 {
-    g->xoff = group_state(pool, g, free_buffers);
+    counter_set_flag(&g->xoff, group_state(pool, g, free_buffers));
     return g->xoff;
 }
 

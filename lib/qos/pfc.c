@@ -64,7 +64,7 @@ rx_resume(struct pfc *pfc, int p, uint64_t end_ns)
     uint64_t ns = end_ns - pfc->since_ns[p];
 
     assert(end_ns >= pfc->since_ns[p]);
-    pfc->paused &= (uint8_t) ~(1u << p);
+    counter_set_bits(&pfc->paused, pfc->paused & (uint8_t) ~(1u << p));
     counter_add(&pfc->n.rx_paused_ns[p], ns);
     counter_set(&pfc->n.rx_last_ns[p], ns);
     counter_set(&pfc->n.rx_last_at_ns[p], end_ns);
@@ -123,11 +123,12 @@ rx_pause(struct pfc *pfc, uint8_t mask, int p, uint16_t quanta,
         return;
     }
     if (!(pfc->paused & (1u << p))) {
-        pfc->paused |= (uint8_t) (1u << p);
-        pfc->since_ns[p] = now_ns;
+        counter_set(&pfc->since_ns[p], now_ns);
+        counter_set_bits(&pfc->paused, (uint8_t) (pfc->paused | 1u << p));
         counter_add(&pfc->n.rx_pauses[p], 1);
     }
-    pfc->until_ns[p] = now_ns + macctl_quanta_ns(quanta, pfc->conf.rate_bps);
+    counter_set(&pfc->until_ns[p],
+                now_ns + macctl_quanta_ns(quanta, pfc->conf.rate_bps));
 }
 
 static void
@@ -282,12 +283,12 @@ tx_done_pfc(struct pfc *pfc, uint8_t want, uint64_t now_ns)
             counter_add(&pfc->n.tx_xoff[p], 1);
         if (is && !was) {
             counter_add(&pfc->n.tx_pauses[p], 1);
-            pfc->asserted_ns[p] = now_ns;
+            counter_set(&pfc->asserted_ns[p], now_ns);
         } else if (was && !is) {
             tx_ended(pfc, p, now_ns);
         }
     }
-    pfc->asserted = want;
+    counter_set_bits(&pfc->asserted, want);
 }
 
 void
@@ -299,11 +300,11 @@ pfc_tx_done(struct pfc *pfc, uint8_t xoff, uint64_t now_ns)
         break;
     case DUE_PAUSE:
         counter_add(&pfc->n.tx_pause, 1);
-        pfc->pause_asserted = true;
+        counter_set_flag(&pfc->pause_asserted, true);
         break;
     case DUE_UNPAUSE:
         counter_add(&pfc->n.tx_pause, 1);
-        pfc->pause_asserted = false;
+        counter_set_flag(&pfc->pause_asserted, false);
         break;
     case DUE_NOTHING:
         return;

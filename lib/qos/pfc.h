@@ -2,7 +2,8 @@
  *
  * Pause state of one port, both directions: IEEE 802.1Q clause 36,
  * pfc-semantics sections 2, 3 and 8.  Pure: is told the time, makes no frames
- * itself but says which are due.  Datapath thread; counters read by any.
+ * itself but says which are due.  Datapath thread; counters, `paused`,
+ * `asserted` and their times are read by any (base/counter.h).
  */
 #ifndef QOS_PFC_H
 #define QOS_PFC_H
