@@ -59,6 +59,8 @@ find_error(const char *text, size_t n)
         if (rpc_stream_feed(s, text + at, 1, &used, &o, &code) ==
             RPC_FEED_ERROR)
             break;
+        if (rpc_stream_reason(s)[0]) /* refused, once it is complete */
+            break;
         json_object_put(o);
         at += used;
     }
@@ -101,7 +103,8 @@ parse(const char *command, const char *name, const char *text, size_t n)
     locate(text, used, &line, &column);
     ctl_complain("%s: %s, line %zu, column %zu: %s", command, name, line,
                  column,
-                 fed == RPC_FEED_ERROR  ? rpc_stream_reason(s)
+                 fed == RPC_FEED_ERROR || fed == RPC_FEED_REFUSED
+                     ? rpc_stream_reason(s)
                  : fed == RPC_FEED_MORE ? "the file ends too early"
                  : o == NULL || !json_object_is_type(o, json_type_object)
                      ? "no JSON object"

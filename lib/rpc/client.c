@@ -285,7 +285,7 @@ next_text(struct rpc_conn *c, uint64_t deadline, struct json_object **out,
         c->n_eaten += used;
         if (fed == RPC_FEED_TEXT)
             return 0;
-        if (fed == RPC_FEED_ERROR)
+        if (fed == RPC_FEED_ERROR || fed == RPC_FEED_REFUSED)
             return err_set(err, EBADMSG, NULL, NULL, NULL,
                            "what answers at %s is no JSON-RPC (%s)", c->where,
                            rpc_stream_reason(c->stream));

@@ -157,17 +157,26 @@ const char *rpc_stream_reason(const struct rpc_stream *);
 bool rpc_stream_is_idle(const struct rpc_stream *);
 
 enum rpc_feed {
-    RPC_FEED_MORE,  /* all octets eaten, no complete text yet */
-    RPC_FEED_TEXT,  /* *text is complete (the caller puts it; null when the
-                       text was `null`) */
-    RPC_FEED_ERROR, /* garbage: *code says which; the stream is unusable, the
-                       connection is answered with rpc_error_text and closed */
+    RPC_FEED_MORE,    /* all octets eaten, no complete text yet */
+    RPC_FEED_TEXT,    /* *text is complete (the caller puts it; null when the
+                         text was `null`) */
+    RPC_FEED_REFUSED, /* a text is complete, and JSON, but not what we take
+                         (a string with \u0000, an integer beyond 64 bits, a
+                         member twice): *code and the reason say so; the
+                         stream goes on */
+    RPC_FEED_ERROR,   /* garbage: *code says which; the stream is unusable, the
+                         connection is answered with rpc_error_text and closed */
 };
 /* Eats up to n octets, *used of them; call again with the rest (also when
  * *used is 0: a number ends where the next text begins). */
 enum rpc_feed rpc_stream_feed(struct rpc_stream *, const char *data, size_t n,
                               size_t *used, struct json_object **text,
                               enum rpc_code *code);
+
+/* The end of the stream: a number or word that has not ended does so now
+ * (TEXT or REFUSED), half a text is an ERROR; MORE: all was complete. */
+enum rpc_feed rpc_stream_end(struct rpc_stream *, struct json_object **text,
+                             enum rpc_code *code);
 
 /* --- client ----------------------------------------------------------- */
 

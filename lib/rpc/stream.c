@@ -7,12 +7,16 @@
  * may be (octets, depth, containers and values: an empty container of three
  * octets costs the tokener half a kilobyte, a number of two a sixteenth of
  * that), and octets that are no JSON though the tokener takes them (bad UTF-8
- * across reads, raw control characters, single quotes, NaN).  Used by the
+ * across reads, raw control characters, single quotes, NaN).  It also refuses
+ * what is JSON, but what the tokener would make something else of: member
+ * names are cut at \u0000, integers beyond 64 bits become the nearest one that
+ * is not, and of a member that comes twice the last one stays.  Used by the
  * daemon per connection and by the client; control thread.
  */
 #include "rpc/rpc.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +25,7 @@ enum lex {
     LEX_STRUCT,  /* in a container, outside strings */
     LEX_STRING,  /* in a string */
     LEX_ESCAPE,  /* behind a backslash in a string */
+    LEX_HEX,     /* in the digits of \uXXXX */
     LEX_SCALAR,  /* in a number or word that is the whole text */
 };
 
@@ -58,8 +63,18 @@ struct rpc_stream {
     unsigned utf8_left;       /* octets that the character still needs */
     unsigned char utf8_lo;    /* the next one is at least this */
     unsigned char utf8_hi;    /* ... and at most this */
+    unsigned hex_left;        /* digits that \uXXXX still needs */
+    bool hex_zero;            /* those so far were 0 */
+    bool negative;            /* the integer has a sign */
+    bool too_big;             /* the integer does not fit 64 bits */
+    uint64_t integer;         /* its amount, while it does */
+    unsigned n_digits;        /* octets of it in `digits` */
+    char digits[32];          /* how it begins, for messages */
+    size_t n_members;         /* colons: members of objects in this text */
+    bool refused;             /* JSON, but not for us: see `reason` */
     bool broken;              /* an error was returned: nothing more comes */
     const char *reason;       /* why, for people */
+    char text[96];            /* where `reason` is made up */
 };
 
 static const struct rpc_limits request_limits = {
@@ -176,6 +191,40 @@ step_string(struct rpc_stream *s, unsigned char b)
     return s->depth ? STEP_ON : STEP_END;
 }
 
+/* The text is to be refused, but only once it is complete: the stream goes
+ * on.  The first reason stays. */
+static void
+refuse(struct rpc_stream *s, const char *reason)
+{
+    if (!s->refused)
+        s->reason = reason;
+    s->refused = true;
+}
+
+static enum step
+step_escape(struct rpc_stream *s, unsigned char b)
+{
+    s->lex = b == 'u' ? LEX_HEX : LEX_STRING;
+    s->hex_left = 4;
+    s->hex_zero = true;
+    return b < 0x20 || b >= 0x80 ? bad(s, "a bad escape in a string")
+                                 : STEP_ON;
+}
+
+static enum step
+step_hex(struct rpc_stream *s, unsigned char b)
+{
+    if (!b || !strchr("0123456789abcdefABCDEF", b))
+        return bad(s, "a bad escape in a string");
+    s->hex_zero &= b == '0';
+    if (--s->hex_left)
+        return STEP_ON;
+    s->lex = LEX_STRING;
+    if (s->hex_zero)
+        refuse(s, "a string holds the character \\u0000");
+    return STEP_ON;
+}
+
 /* Behind every comma and in every container another value begins. */
 static enum step
 count_value(struct rpc_stream *s)
@@ -247,6 +296,40 @@ number_next(enum number now, unsigned char b)
     }
 }
 
+/* Keeps the amount of an integer as long as it fits 64 bits. */
+static void
+follow_integer(struct rpc_stream *s, enum number last, unsigned char b)
+{
+    if (last == NUM_NONE) {
+        s->negative = b == '-';
+        s->too_big = false;
+        s->integer = 0;
+        s->n_digits = 0;
+    }
+    if (s->n_digits < sizeof(s->digits))
+        s->digits[s->n_digits++] = (char) b;
+    if (s->number == NUM_INT)
+        s->too_big |= __builtin_mul_overflow(s->integer, 10, &s->integer) ||
+                      __builtin_add_overflow(s->integer, b - '0', &s->integer);
+}
+
+/* An integer has ended: one that the tokener would change is refused. */
+static void
+check_integer(struct rpc_stream *s)
+{
+    bool cut = s->n_digits == sizeof(s->digits);
+
+    if (!s->too_big &&
+        (!s->negative || s->integer <= (uint64_t) INT64_MAX + 1))
+        return;
+    if (s->refused)
+        return;
+    snprintf(s->text, sizeof(s->text),
+             "the integer %.*s%s does not fit 64 bits", (int) s->n_digits,
+             s->digits, cut ? "..." : "");
+    refuse(s, s->text);
+}
+
 /* Follows numbers; false: b ends one too early or cannot end it. */
 static bool
 follow_number(struct rpc_stream *s, unsigned char b)
@@ -254,6 +337,10 @@ follow_number(struct rpc_stream *s, unsigned char b)
     enum number last = s->number;
 
     s->number = number_next(last, b);
+    if (s->number != NUM_NONE)
+        follow_integer(s, last, b);
+    else if (last == NUM_INT)
+        check_integer(s);
     if (last == NUM_NONE || s->number != NUM_NONE)
         return true;
     return !is_scalar(b) && (last == NUM_ZERO || last == NUM_INT ||
@@ -276,7 +363,9 @@ step_struct(struct rpc_stream *s, unsigned char b)
         return STEP_END;
     } else if (b == ',')
         return count_value(s);
-    else if (!is_scalar(b) && !is_space(b) && b != ':')
+    else if (b == ':')
+        s->n_members++;
+    else if (!is_scalar(b) && !is_space(b))
         return bad(s, "an octet that JSON does not know");
     return STEP_ON;
 }
@@ -326,9 +415,10 @@ step(struct rpc_stream *s, unsigned char b)
         r = step_string(s, b);
         break;
     case LEX_ESCAPE:
-        s->lex = LEX_STRING;
-        r = b < 0x20 || b >= 0x80 ? bad(s, "a bad escape in a string")
-                                  : STEP_ON;
+        r = step_escape(s, b);
+        break;
+    case LEX_HEX:
+        r = step_hex(s, b);
         break;
     case LEX_SCALAR:
     default:
@@ -371,6 +461,25 @@ tokenize(struct rpc_stream *s, const char *data, size_t n,
     return false;
 }
 
+/* How many members the objects in it have, all together. */
+static size_t
+count_members(struct json_object *v)
+{
+    size_t n = 0;
+
+    if (json_object_is_type(v, json_type_array)) {
+        for (size_t i = 0; i < json_object_array_length(v); i++)
+            n += count_members(json_object_array_get_idx(v, i));
+    } else if (json_object_is_type(v, json_type_object)) {
+        n = (size_t) json_object_object_length(v);
+        json_object_object_foreach (v, key, member) {
+            (void) key;
+            n += count_members(member);
+        }
+    }
+    return n;
+}
+
 /* The lexer found the end of a text whose octets the tokener has seen. */
 static enum rpc_feed
 finish(struct rpc_stream *s, struct json_object *value, bool complete,
@@ -383,9 +492,19 @@ finish(struct rpc_stream *s, struct json_object *value, bool complete,
         return fail(s, RPC_PARSE_ERROR, code);
     }
     json_tokener_reset(s->tok);
+    /* Fewer members than there were: one took the place of another. */
+    if (!s->refused && count_members(value) != s->n_members)
+        refuse(s, "an object has two members of the same name");
     s->n_octets = 0;
     s->n_containers = 0;
     s->n_values = 0;
+    s->n_members = 0;
+    if (s->refused) {
+        s->refused = false;
+        json_object_put(value);
+        *code = RPC_INVALID_REQUEST;
+        return RPC_FEED_REFUSED;
+    }
     *text = value;
     return RPC_FEED_TEXT;
 }
@@ -427,4 +546,20 @@ rpc_stream_feed(struct rpc_stream *s, const char *data, size_t n, size_t *used,
         return fail(s, RPC_PARSE_ERROR, code);
     }
     return RPC_FEED_MORE;
+}
+
+enum rpc_feed
+rpc_stream_end(struct rpc_stream *s, struct json_object **text,
+               enum rpc_code *code)
+{
+    size_t used;
+
+    if (s->broken)
+        return fail(s, RPC_PARSE_ERROR, code);
+    if (s->lex == LEX_BETWEEN)
+        return RPC_FEED_MORE;
+    if (s->lex == LEX_SCALAR)
+        return rpc_stream_feed(s, " ", 1, &used, text, code);
+    s->reason = "it ends in the middle of a text";
+    return fail(s, RPC_PARSE_ERROR, code);
 }

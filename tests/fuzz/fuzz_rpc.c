@@ -159,6 +159,11 @@ run(const char *data, size_t n, size_t piece, struct rpc_registry *r,
             log_add(l, code == RPC_PARSE_ERROR ? "parse" : "invalid");
             break;
         }
+        if (fed == RPC_FEED_REFUSED) {
+            require(code == RPC_INVALID_REQUEST);
+            log_add(l, "refused");
+            continue;
+        }
         if (fed == RPC_FEED_MORE) {
             require(used == m);
             continue;

@@ -34,6 +34,10 @@ feed(struct rpc_stream *s, const char *data, size_t n, size_t piece, char *out,
                                                     JSON_C_TO_STRING_PLAIN));
             json_object_put(o);
             break;
+        case RPC_FEED_REFUSED:
+            snprintf(out + len, size - len, "(%s) ", rpc_stream_reason(s));
+            cr_assert_eq(code, RPC_INVALID_REQUEST);
+            break;
         case RPC_FEED_ERROR:
             snprintf(out + len, size - len, "%d", code);
             cr_assert_str_not_empty(rpc_stream_reason(s));
@@ -73,6 +77,79 @@ Test(rpc_stream, texts)
     expect("\"a\"\"b\"", "\"a\" \"b\" ");
     expect("{\"a\":\"}]\\\"{\"}[]", "{\"a\":\"}]\\\"{\"} [] ");
     expect("[\"\\\\\"]{}", "[\"\\\\\"] {} ");
+}
+
+/* json-c cuts member names there: another name would be acted on. */
+Test(rpc_stream, nul_is_refused_and_the_stream_goes_on)
+{
+    expect("{\"a\\u0000b\":1}[]",
+           "(a string holds the character \\u0000) [] ");
+    expect("[\"rpc.discover\\u0000junk\"]{}",
+           "(a string holds the character \\u0000) {} ");
+    expect("\"\\u0000\"1 ", "(a string holds the character \\u0000) 1 ");
+    expect("[\"\\\\u0000\",\"\\u0001\",\"\\u1000\"]",
+           "[\"\\\\u0000\",\"\\u0001\",\"\xe1\x80\x80\"] ");
+    expect("[\"\\u00g0\"]", "-32700");
+}
+
+/* json-c makes the nearest number of 64 bits of them. */
+Test(rpc_stream, integers_beyond_64_bits_are_refused)
+{
+    expect("[18446744073709551615,-9223372036854775808]",
+           "[18446744073709551615,-9223372036854775808] ");
+    expect("{\"id\":99999999999999999999999999}[]",
+           "(the integer 99999999999999999999999999 does not fit 64 bits) "
+           "[] ");
+    expect("[18446744073709551616]",
+           "(the integer 18446744073709551616 does not fit 64 bits) ");
+    expect("-9223372036854775809 {}",
+           "(the integer -9223372036854775809 does not fit 64 bits) {} ");
+    expect("[11111111112222222222333333333344444444445]",
+           "(the integer 11111111112222222222333333333344... does not fit 64 "
+           "bits) ");
+    expect("[1e99,123456789012345678901234.5]",
+           "[1e99,123456789012345678901234.5] ");
+}
+
+/* json-c keeps the last of them. */
+Test(rpc_stream, a_member_that_comes_twice_is_refused)
+{
+    static const char why[] =
+        "(an object has two members of the same name) {} ";
+
+    expect("{\"a\":1,\"a\":2}{}", why);
+    expect("[{\"b\":{\"a\":1,\"\\u0061\":1}}]{}", why);
+    expect("{\"a\":{\"a\":[{\"a\":1},{\"a\":\":\"}]}}",
+           "{\"a\":{\"a\":[{\"a\":1},{\"a\":\":\"}]}} ");
+}
+
+static void
+expect_end(const char *data, enum rpc_feed want)
+{
+    struct rpc_stream *s = rpc_stream_create();
+    struct json_object *o = NULL;
+    enum rpc_code code = 0;
+    size_t used;
+
+    cr_assert_eq(rpc_stream_feed(s, data, strlen(data), &used, &o, &code),
+                 RPC_FEED_MORE);
+    cr_assert_eq(rpc_stream_end(s, &o, &code), want, "%s", data);
+    if (want == RPC_FEED_ERROR)
+        cr_assert_eq(code, RPC_PARSE_ERROR);
+    json_object_put(o);
+    rpc_stream_destroy(s);
+}
+
+Test(rpc_stream, the_end_of_the_stream)
+{
+    expect_end(" \n", RPC_FEED_MORE);
+    expect_end("12", RPC_FEED_TEXT);
+    expect_end("true", RPC_FEED_TEXT);
+    expect_end("tru", RPC_FEED_ERROR);
+    expect_end("{\"jsonrpc\":", RPC_FEED_ERROR);
+    expect_end("\"abc", RPC_FEED_ERROR);
+    expect_end("[1", RPC_FEED_ERROR);
+    expect_end("99999999999999999999999999", RPC_FEED_REFUSED);
 }
 
 Test(rpc_stream, scalars)
