@@ -40,13 +40,16 @@ PLURALS = {
     "containers": "arrays and objects in one JSON text",
     "values": "values in one JSON text",
     "batch_requests": "requests in a batch",
-    "batch_answer_octets": "octets of answers after which the rest of a "
-                           "batch is refused",
+    "answer_octets": "octets of the answer to one request; in place of a "
+                     "longer one comes -32004",
+    "waiting_octets": "octets of answers and events that wait for a client, "
+                      "the next answer included",
 }
 
 MEANINGS = {
     -32700: "what came is no JSON; the connection is closed",
-    -32600: "JSON, but no request, or beyond a limit above",
+    -32600: "JSON, but no request, or beyond a limit above, or not taken: see "
+            "above",
     -32601: "no such method; one with a similar name is suggested",
     -32602: "a parameter is unknown, missing, of a wrong type or out of "
             "range",
@@ -158,10 +161,24 @@ def page(doc):
     for name, value in doc["x-limits"].items():
         yield "- %s %s" % (number(value), PLURALS.get(name, name))
     yield ""
+    yield "Requests of all clients are executed in turn, one of each, those " \
+        "of a batch too; the answer to a batch comes in pieces, and nothing " \
+        "more of a client is executed while a megabyte waits for it to be " \
+        "read.  A client that reads nothing for ten seconds, or has more " \
+        "events waiting than fit, is dropped."
+    yield ""
+    yield "Valid JSON that is answered with -32600 and id null, without an " \
+        "effect (of a batch: as a whole), while the connection goes on: a " \
+        "string or name with the character `\\u0000`, an integer that does " \
+        "not fit 64 bits, and an object with two members of the same name.  " \
+        "A number is answered in `id` as it was sent.  Half a text at the " \
+        "end of the stream is answered with -32700."
+    yield ""
     yield "Errors have `code`, `message` (one sentence for people) and, " \
         "where they are about a value, `data` with `path` (a JSON pointer " \
         "into the request, `/params/...`, or into the configuration, " \
-        "`/bridges/...`), `value` (what was found) and `allowed`:"
+        "`/bridges/...`), `value` (what was found, as people write it: a " \
+        "string without quotes, all else as JSON) and `allowed`:"
     yield ""
     yield "| code | name | when |"
     yield "|---|---|---|"

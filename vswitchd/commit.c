@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "daemon.h"
 #include "links.h"
+#include "memory.h"
 #include "netdev/link.h"
 
 #include <stdlib.h>
@@ -197,6 +198,7 @@ remove_bridge(struct daemon *d, struct bridge *b)
         if (d->bridges[i] == b)
             d->bridges[i] = d->bridges[--d->n_bridges];
     bridge_destroy(b);
+    memory_freed();
 }
 
 /* Nobody is to look at a bridge that is gone. */

@@ -47,6 +47,7 @@ status(void *ctx, struct rpc_client *client, struct json_object *params,
     json_add_uint(rpc, "dropped", n->n_dropped);
     json_add_uint(rpc, "garbage", n->n_garbage);
     json_add_uint(rpc, "texts", n->n_texts);
+    json_add_uint(rpc, "requests", n->n_requests);
     json_object_object_add(o, "rpc", rpc);
     *result = o;
     return 0;
@@ -56,11 +57,12 @@ const struct rpc_method methods_daemon[] = {
     {
         .name = "daemon.status",
         .doc = "Says what the daemon is, and that it lives.",
-        .result = "An object: version, features (array of words), pid, "
-                  "uptime_s, database (path), bridges and ports (how many), "
-                  "config_generation (changes since the start), and rpc: "
-                  "clients, and accepted, refused, dropped, garbage and texts "
-                  "since the start.",
+        .result =
+            "An object: version, features (array of words), pid, "
+            "uptime_s, database (path), bridges and ports (how many), "
+            "config_generation (changes since the start), and rpc: "
+            "clients, and accepted, refused, dropped, garbage, texts and "
+            "requests (each of a batch) since the start.",
         .example = "{}",
         .handler = status,
     },

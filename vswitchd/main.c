@@ -15,6 +15,7 @@
 #include "daemon.h"
 #include "files.h"
 #include "links.h"
+#include "memory.h"
 #include "methods.h"
 #include "options.h"
 #include "rpc_server.h"
@@ -214,6 +215,7 @@ static void
 on_tick(void *arg)
 {
     watch_tick(arg);
+    memory_tick();
 }
 
 static int
@@ -300,6 +302,7 @@ main(int argc, char *argv[])
     struct err err;
     int error;
 
+    memory_init();
     err_clear(&err);
     options_parse(argc, argv, &p.o);
     if (p.o.dump_openrpc)

@@ -46,6 +46,8 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/m_watchdog.c \
 	vswitchd/m_watermark.c \
 	vswitchd/main.c \
+	vswitchd/memory.c \
+	vswitchd/memory.h \
 	vswitchd/methods.c \
 	vswitchd/methods.h \
 	vswitchd/options.c \

@@ -2,17 +2,20 @@
  *
  * The transport of JSON-RPC: see rpc_server.h.
  *
- * A client that sends faster than it reads is not read from meanwhile; one
- * that does not read at all runs into the write time-out; one that subscribed
- * and does not read, into the bound of its queue.  No client is freed while
- * one of its requests is being executed: it is marked, and freed by its own
- * event.
+ * A client has one request executed a turn of the loop, also of a batch; then
+ * all others have theirs.  One that sends faster than it reads is not read
+ * from, and nothing of it is executed, meanwhile: a batch goes on when its
+ * first answers have been read.  One that does not read at all runs into the
+ * write time-out; one that subscribed and does not read, into the bound of its
+ * queue.  No client is freed while one of its requests is being executed: it
+ * is marked, and freed by its own event.
  */
 #include "rpc_server.h"
 
 #include "base/log.h"
 #include "conf/conf.h"
 #include "daemon.h"
+#include "memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -27,12 +30,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define MAX_LISTENERS 2
-#define READ_AHEAD    65536 /* octets that libevent reads ahead */
-#define TEXTS_A_TURN  16    /* of one client, before others have their turn */
-/* With so much waiting to be written, nothing more is read. */
-#define OUTPUT_HIGH 1048576
+#define MAX_LISTENERS   2
+#define READ_AHEAD      65536 /* octets that libevent reads ahead */
+#define REQUESTS_A_TURN 1     /* of one client, before others have theirs */
+/* With so much waiting to be written, nothing more is executed: one more
+ * answer, and the brackets and commas around it, always fit. */
+#define OUTPUT_HIGH (RPC_SERVER_MAX_OUTPUT - RPC_MAX_ANSWER - 16)
 #define OUTPUT_LOW  262144
+#define OUTPUT_BIG  65536 /* memory is given back behind so much */
 /* A client that takes nothing, or stops in the middle of a text, that long. */
 #define WRITE_TIMEOUT_S 10
 #define READ_TIMEOUT_S  30
@@ -42,6 +47,9 @@ struct rpc_client {
     struct bufferevent *bev;      /* its buffers */
     struct event *again;          /* runs pump() or frees it */
     struct rpc_stream *stream;    /* finds the texts */
+    struct rpc_run *run;          /* text in execution, or null */
+    struct evbuffer *later;       /* events while it is: no answer is cut */
+    bool is_big;                  /* much memory went into it */
     bool doomed;                  /* to be freed by `again` */
     bool closing;                 /* freed once all is written */
     bool held;                    /* not read from: output is high */
@@ -72,7 +80,12 @@ free_client(struct rpc_client *c)
         event_free(c->again);
     if (c->bev)
         bufferevent_free(c->bev);
+    if (c->later)
+        evbuffer_free(c->later);
+    rpc_run_end(c->run);
     rpc_stream_destroy(c->stream);
+    if (c->is_big)
+        memory_freed();
     free(c);
 }
 
@@ -96,21 +109,35 @@ drop(struct rpc_client *c, const char *why)
     doom(c);
 }
 
-/* Queues text for a client.  A single answer may be longer than the bound; it
- * is what waits before it that counts. */
+/* Queues text for a client; an event waits until no answer is under way. */
 static void
-send_text(struct rpc_client *c, const char *text)
+send_text(struct rpc_client *c, const char *text, bool is_event)
 {
     struct evbuffer *out = bufferevent_get_output(c->bev);
+    size_t n = strlen(text);
+    size_t waiting = evbuffer_get_length(out) + evbuffer_get_length(c->later);
 
     if (c->doomed || c->closing)
         return;
-    if (evbuffer_get_length(out) > RPC_SERVER_MAX_OUTPUT) {
+    if (waiting + n > RPC_SERVER_MAX_OUTPUT) {
         drop(c, "it does not read what it asked for");
         return;
     }
-    if (bufferevent_write(c->bev, text, strlen(text)))
+    c->is_big |= waiting + n > OUTPUT_BIG;
+    if (is_event && c->run ? evbuffer_add(c->later, text, n)
+                           : bufferevent_write(c->bev, text, n))
         drop(c, "no memory for its answers");
+}
+
+/* A text that is JSON, but that is not taken. */
+static void
+refuse(struct rpc_client *c, enum rpc_code code)
+{
+    char *text = rpc_error_text(code, rpc_stream_reason(c->stream));
+
+    c->server->n.n_texts++;
+    send_text(c, text, false);
+    free(text);
 }
 
 /* What comes is no JSON: says so, and closes once that is written. */
@@ -120,7 +147,7 @@ reject(struct rpc_client *c, enum rpc_code code)
     char *text = rpc_error_text(code, rpc_stream_reason(c->stream));
 
     c->server->n.n_garbage++;
-    send_text(c, text);
+    send_text(c, text, false);
     free(text);
     if (c->doomed)
         return;
@@ -132,21 +159,59 @@ reject(struct rpc_client *c, enum rpc_code code)
 }
 
 static void
-execute(struct rpc_client *c, struct json_object *text)
+begin(struct rpc_client *c, struct json_object *text)
+{
+    c->server->n.n_texts++;
+    c->run = rpc_run_begin(c->server->daemon->registry, text);
+}
+
+/* Executes the next request of the text that is under way. */
+static void
+execute(struct rpc_client *c)
 {
     char *answer;
+    bool more = rpc_run_step(c->run, c, &answer);
 
-    c->server->n.n_texts++;
-    answer = rpc_execute(c->server->daemon->registry, c, text);
-    json_object_put(text);
+    c->server->n.n_requests++;
     if (answer)
-        send_text(c, answer);
+        send_text(c, answer, false);
     free(answer);
+    if (more)
+        return;
+    rpc_run_end(c->run);
+    c->run = NULL;
+    if (c->is_big)
+        memory_freed();
+    c->is_big = false;
+    if (!c->doomed && evbuffer_get_length(c->later))
+        bufferevent_write_buffer(c->bev, c->later);
+}
+
+/* What a piece of the stream, or its end, has come to.  False: there is
+ * nothing to go on with. */
+static bool
+take(struct rpc_client *c, enum rpc_feed fed, struct json_object *text,
+     enum rpc_code code)
+{
+    switch (fed) {
+    case RPC_FEED_ERROR:
+        reject(c, code);
+        return false;
+    case RPC_FEED_REFUSED:
+        refuse(c, code);
+        break;
+    case RPC_FEED_TEXT:
+        begin(c, text);
+        break;
+    case RPC_FEED_MORE:
+        break;
+    }
+    return true;
 }
 
 /* Takes one step on what was read.  False: there is nothing to go on with. */
 static bool
-step(struct rpc_client *c, int *n_texts)
+step(struct rpc_client *c, int *n_requests)
 {
     struct evbuffer *in = bufferevent_get_input(c->bev);
     struct json_object *text = NULL;
@@ -160,15 +225,19 @@ step(struct rpc_client *c, int *n_texts)
     fed =
         rpc_stream_feed(c->stream, v.iov_base, v.iov_len, &used, &text, &code);
     evbuffer_drain(in, used);
-    if (fed == RPC_FEED_ERROR) {
-        reject(c, code);
-        return false;
-    }
-    if (fed == RPC_FEED_TEXT) {
-        (*n_texts)++;
-        execute(c, text);
-    }
-    return true;
+    if (fed == RPC_FEED_REFUSED)
+        ++*n_requests; /* the answer is work too */
+    return take(c, fed, text, code);
+}
+
+/* Goes on when all others have had their turn.  (An event that is made active
+ * would run before the loop looks at any descriptor.) */
+static void
+next_turn(struct rpc_client *c)
+{
+    struct timeval now = {0, 0};
+
+    event_add(c->again, &now);
 }
 
 /* Everything that the client sent is done: it goes once all is written (who
@@ -182,11 +251,26 @@ finish(struct rpc_client *c)
         doom(c);
 }
 
+/* The client sends nothing more, and all before that is done. */
+static void
+end_stream(struct rpc_client *c)
+{
+    struct json_object *text = NULL;
+    enum rpc_code code = RPC_PARSE_ERROR;
+    enum rpc_feed fed = rpc_stream_end(c->stream, &text, &code);
+
+    take(c, fed, text, code);
+    if (c->run || fed == RPC_FEED_REFUSED)
+        next_turn(c);
+    else if (!c->doomed && !c->closing)
+        finish(c);
+}
+
 static void
 pump(struct rpc_client *c)
 {
     struct evbuffer *out = bufferevent_get_output(c->bev);
-    int n_texts = 0;
+    int n_requests = 0;
 
     while (!c->doomed && !c->closing) {
         if (evbuffer_get_length(out) > OUTPUT_HIGH) {
@@ -194,15 +278,19 @@ pump(struct rpc_client *c)
             bufferevent_disable(c->bev, EV_READ);
             return;
         }
-        if (n_texts >= TEXTS_A_TURN) {
-            event_active(c->again, EV_TIMEOUT, 0);
+        if (n_requests >= REQUESTS_A_TURN) {
+            next_turn(c);
             return;
         }
-        if (!step(c, &n_texts))
+        if (c->run) {
+            n_requests++;
+            execute(c);
+        } else if (!step(c, &n_requests)) {
             break;
+        }
     }
     if (c->ended && !c->doomed && !c->closing)
-        finish(c);
+        end_stream(c);
 }
 
 static void
@@ -224,7 +312,7 @@ on_read(struct bufferevent *bev, void *arg)
     struct rpc_client *c = arg;
 
     (void) bev;
-    if (!c->doomed && !c->held)
+    if (!c->doomed && !c->held && !event_pending(c->again, EV_TIMEOUT, NULL))
         pump(c);
 }
 
@@ -245,7 +333,7 @@ on_written(struct bufferevent *bev, void *arg)
         c->held = false;
         if (!c->ended)
             bufferevent_enable(bev, EV_READ);
-        event_active(c->again, EV_TIMEOUT, 0);
+        next_turn(c);
     }
 }
 
@@ -260,7 +348,7 @@ on_event(struct bufferevent *bev, short what, void *arg)
         drop(c, "it has not read anything for ten seconds");
     } else if (what & BEV_EVENT_TIMEOUT) {
         /* Waiting for events in silence is fine; half a text is not. */
-        if (!c->held && !rpc_stream_is_idle(c->stream))
+        if (!c->held && !c->run && !rpc_stream_is_idle(c->stream))
             drop(c, "it stopped in the middle of a request");
         else if (!c->held && !c->closing)
             bufferevent_enable(bev, EV_READ);
@@ -269,7 +357,7 @@ on_event(struct bufferevent *bev, short what, void *arg)
         c->ended = true;
         if (what & BEV_EVENT_ERROR)
             doom(c);
-        else if (!c->held)
+        else if (!c->held && !event_pending(c->again, EV_TIMEOUT, NULL))
             pump(c);
     }
 }
@@ -284,9 +372,10 @@ new_client(struct rpc_server *s, int fd)
         return NULL;
     c->server = s;
     c->stream = rpc_stream_create();
+    c->later = evbuffer_new();
     c->again = event_new(s->base, -1, 0, on_again, c);
     c->bev = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);
-    if (!c->stream || !c->again || !c->bev) {
+    if (!c->stream || !c->later || !c->again || !c->bev) {
         if (!c->bev)
             close(fd);
         free_client(c);
@@ -421,7 +510,7 @@ rpc_server_notify(struct rpc_server *s, enum event_kind kind, const char *port,
 
         if (c && c->kinds & kind &&
             (!c->port[0] || !port || !strcmp(c->port, port)))
-            send_text(c, text);
+            send_text(c, text, true);
     }
 }
 

@@ -3,7 +3,8 @@
  * The transport of JSON-RPC: clients on a Unix socket, and on TCP when asked.
  * Everything is bounded: clients, what is read ahead of one, and what waits to
  * be written to one; a client that does not read its answers is dropped, and
- * no one else notices.  Control thread.
+ * no one else notices: requests of all clients are executed in turn.  Control
+ * thread.
  */
 #ifndef VSWITCHD_RPC_SERVER_H
 #define VSWITCHD_RPC_SERVER_H
@@ -16,7 +17,7 @@
 #include <stdint.h>
 
 #define RPC_SERVER_MAX_CLIENTS 64
-#define RPC_SERVER_MAX_OUTPUT  4194304 /* octets that wait for a client */
+#define RPC_SERVER_MAX_OUTPUT  RPC_MAX_WAITING
 
 struct daemon;
 struct rpc_server;
@@ -39,6 +40,7 @@ struct rpc_server_counters {
     uint64_t n_dropped;  /* for not reading, or for stalling in mid-text */
     uint64_t n_garbage;  /* closed for what was no JSON */
     uint64_t n_texts;    /* requests and batches */
+    uint64_t n_requests; /* those of batches too */
 };
 const struct rpc_server_counters *
 rpc_server_counters(const struct rpc_server *);

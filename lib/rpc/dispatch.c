@@ -21,6 +21,7 @@ struct table {
 struct rpc_registry {
     struct table *tables; /* in the order of being added */
     size_t n_tables;
+    char *openrpc; /* answer of rpc.discover as text; null: not made yet */
 };
 
 const struct rpc_code_name rpc_code_names[] = {
@@ -76,6 +77,7 @@ rpc_registry_destroy(struct rpc_registry *r)
     if (!r)
         return;
     free(r->tables);
+    free(r->openrpc);
     free(r);
 }
 
@@ -98,6 +100,8 @@ rpc_registry_add(struct rpc_registry *r, const struct rpc_method *methods,
 {
     for (const struct rpc_method *m = methods; m->name; m++)
         assert_order(m);
+    free(r->openrpc);
+    r->openrpc = NULL;
     r->tables =
         need(realloc(r->tables, (r->n_tables + 1) * sizeof(*r->tables)));
     r->tables[r->n_tables++] = (struct table){methods, ctx};
@@ -150,14 +154,36 @@ rpc_registry_list(const struct rpc_registry *r, const struct rpc_method **out,
     return n;
 }
 
+/* Writes an object that stands for a text. */
+static int
+write_openrpc(struct json_object *o, struct printbuf *to, int level, int flags)
+{
+    const char *text = json_object_get_userdata(o);
+
+    (void) level;
+    (void) flags;
+    return printbuf_memappend(to, text, (int) strlen(text));
+}
+
+/* The document takes thousands of objects to make, and does not change. */
 static int
 discover(void *ctx, struct rpc_client *client, struct json_object *params,
          struct json_object **result, struct err *err)
 {
+    struct rpc_registry *r = ctx;
+    struct json_object *doc;
+
     (void) client;
     (void) params;
     (void) err;
-    *result = rpc_registry_openrpc(ctx, RPC_TITLE, PACKAGE_VERSION);
+    if (!r->openrpc) {
+        doc = rpc_registry_openrpc(r, RPC_TITLE, PACKAGE_VERSION);
+        r->openrpc = need(strdup(need(
+            (void *) json_object_to_json_string_ext(doc, RPC_TEXT_FLAGS))));
+        json_object_put(doc);
+    }
+    *result = json_object_new_object();
+    json_object_set_serializer(*result, write_openrpc, r->openrpc, NULL);
     return 0;
 }
 
@@ -242,13 +268,11 @@ error_answer(enum rpc_code code, const char *message, const struct err *err,
 static char *
 to_text(struct json_object *o)
 {
-    const char *text = json_object_to_json_string_ext(o, RPC_TEXT_FLAGS);
     size_t n;
-    char *out;
+    const char *text = need(
+        (void *) json_object_to_json_string_length(o, RPC_TEXT_FLAGS, &n));
+    char *out = need(malloc(n + 2));
 
-    need((void *) text);
-    n = strlen(text);
-    out = need(malloc(n + 2));
     memcpy(out, text, n);
     memcpy(out + n, "\n", 2);
     json_object_put(o);
@@ -306,12 +330,15 @@ take_apart(struct json_object *request, struct call *call)
     }
     if (!json_object_object_get_ex(request, "jsonrpc", &version) ||
         !json_object_is_type(version, json_type_string) ||
+        json_object_get_string_len(version) != 3 ||
         strcmp(json_object_get_string(version), "2.0"))
         return "jsonrpc is \"2.0\"";
     if (!json_object_object_get_ex(request, "method", &method) ||
         !json_object_is_type(method, json_type_string))
         return "method is a string";
     call->method = json_object_get_string(method);
+    if (strlen(call->method) != (size_t) json_object_get_string_len(method))
+        return "method is a string without \\u0000";
     if (json_object_object_get_ex(request, "params", &call->params) &&
         !json_object_is_type(call->params, json_type_object) &&
         !json_object_is_type(call->params, json_type_array))
@@ -392,86 +419,155 @@ execute_one(struct rpc_registry *r, struct rpc_client *client,
     return NULL;
 }
 
-/* --- batches ------------------------------------------------------------ */
+/* --- texts, a request at a time ------------------------------------------ */
 
-/* An answer under construction, as text: a thousand answers as objects would
- * take many times their size. */
-struct text {
-    char *data;    /* null while empty */
-    size_t n;      /* octets in it, without the NUL */
-    size_t n_room; /* octets allocated */
+struct rpc_run {
+    struct rpc_registry *registry; /* whose methods are called */
+    struct json_object *text;      /* what is executed */
+    bool is_batch;                 /* it is one that can be */
+    bool answered;                 /* an answer of the batch went out */
+    size_t next;                   /* request to be executed next */
+    size_t n;                      /* of them */
+    char *wrong;                   /* the whole of it is no batch: answer */
 };
 
-static void
-text_add(struct text *t, const char *s, size_t n)
-{
-    if (t->n + n + 1 > t->n_room) {
-        t->n_room = (t->n + n + 1) * 2;
-        t->data = need(realloc(t->data, t->n_room));
-    }
-    memcpy(t->data + t->n, s, n);
-    t->n += n;
-    t->data[t->n] = '\0';
-}
-
-/* A request that the batch has no room for any more: it is not executed. */
-static struct json_object *
-cut_off(struct json_object *request)
-{
-    struct call call;
-
-    if (!take_apart(request, &call) && !call.wants_answer)
-        return NULL;
-    return error_answer(RPC_NO_ROOM,
-                        "the answers of this batch take too much room; this "
-                        "request was not executed: ask in smaller batches",
-                        NULL, json_object_get(call.id));
-}
-
 static char *
-execute_batch(struct rpc_registry *r, struct rpc_client *client,
-              struct json_object *batch)
+bad_batch(size_t n)
 {
-    size_t n = json_object_array_length(batch);
-    struct text t = {.data = NULL};
     char message[96];
 
     if (!n)
         return rpc_error_text(RPC_INVALID_REQUEST,
                               "Invalid Request: the batch is empty");
-    if (n > RPC_MAX_BATCH) {
-        snprintf(message, sizeof(message),
-                 "Invalid Request: a batch of %zu; allowed: at most %d", n,
-                 RPC_MAX_BATCH);
-        return rpc_error_text(RPC_INVALID_REQUEST, message);
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct json_object *request = json_object_array_get_idx(batch, i);
-        struct json_object *answer = t.n > RPC_MAX_ANSWER
-                                         ? cut_off(request)
-                                         : execute_one(r, client, request);
-        const char *s;
+    snprintf(message, sizeof(message),
+             "Invalid Request: a batch of %zu; allowed: at most %d", n,
+             RPC_MAX_BATCH);
+    return rpc_error_text(RPC_INVALID_REQUEST, message);
+}
 
-        if (!answer)
-            continue;
-        s = json_object_to_json_string_ext(answer, RPC_TEXT_FLAGS);
-        text_add(&t, t.n ? "," : "[", 1);
-        text_add(&t, s, strlen(s));
-        json_object_put(answer);
+struct rpc_run *
+rpc_run_begin(struct rpc_registry *r, struct json_object *text)
+{
+    struct rpc_run *run = need(calloc(1, sizeof(*run)));
+
+    run->registry = r;
+    run->text = text;
+    run->n = 1;
+    if (json_object_is_type(text, json_type_array)) {
+        run->n = json_object_array_length(text);
+        run->is_batch = run->n && run->n <= RPC_MAX_BATCH;
+        if (!run->is_batch)
+            run->wrong = bad_batch(run->n);
     }
-    if (t.n)
-        text_add(&t, "]\n", 2);
-    return t.data;
+    return run;
+}
+
+/* In place of an answer of so many octets, which is put. */
+static struct json_object *
+too_long(struct json_object *answer, size_t n)
+{
+    struct json_object *id = json_object_object_get(answer, "id");
+    struct json_object *error;
+    char message[160];
+
+    snprintf(message, sizeof(message),
+             "the request was executed, but its answer takes %zu octets; "
+             "allowed: at most %d: ask for one bridge or port at a time",
+             n, RPC_MAX_ANSWER);
+    error = error_answer(RPC_NO_ROOM, message, NULL, json_object_get(id));
+    json_object_put(answer);
+    return error;
+}
+
+/* An answer as text between `before` and `after`; it is put. */
+static char *
+piece(const char *before, struct json_object *answer, const char *after)
+{
+    size_t n = strlen(before), m = strlen(after), len;
+    const char *text =
+        json_object_to_json_string_length(answer, RPC_TEXT_FLAGS, &len);
+    char *out;
+
+    if (text && len > RPC_MAX_ANSWER) {
+        answer = too_long(answer, len);
+        text = json_object_to_json_string_length(answer, RPC_TEXT_FLAGS, &len);
+    }
+    need((void *) text);
+    out = need(malloc(n + len + m + 1));
+    memcpy(out, before, n);
+    memcpy(out + n, text, len);
+    memcpy(out + n + len, after, m + 1);
+    json_object_put(answer);
+    return out;
+}
+
+/* The next request of it, and its answer if one is due. */
+static struct json_object *
+execute_next(struct rpc_run *run, struct rpc_client *client)
+{
+    struct json_object *request =
+        run->is_batch ? json_object_array_get_idx(run->text, run->next)
+                      : run->text;
+    struct json_object *answer = execute_one(run->registry, client, request);
+
+    /* What was executed is not kept until the last of a batch is. */
+    if (run->is_batch)
+        json_object_array_put_idx(run->text, run->next, NULL);
+    return answer;
+}
+
+bool
+rpc_run_step(struct rpc_run *run, struct rpc_client *client, char **out)
+{
+    struct json_object *answer;
+    bool last;
+
+    *out = run->wrong;
+    if (run->wrong) {
+        run->wrong = NULL;
+        return false;
+    }
+    answer = execute_next(run, client);
+    last = ++run->next == run->n;
+    if (!run->is_batch)
+        *out = answer ? piece("", answer, "\n") : NULL;
+    else if (answer)
+        *out = piece(run->answered ? "," : "[", answer, last ? "]\n" : "");
+    else if (last && run->answered)
+        *out = need(strdup("]\n"));
+    run->answered |= answer != NULL;
+    return !last;
+}
+
+void
+rpc_run_end(struct rpc_run *run)
+{
+    if (!run)
+        return;
+    json_object_put(run->text);
+    free(run->wrong);
+    free(run);
 }
 
 char *
 rpc_execute(struct rpc_registry *r, struct rpc_client *client,
             struct json_object *request)
 {
-    struct json_object *answer;
+    struct rpc_run *run = rpc_run_begin(r, json_object_get(request));
+    char *all = NULL, *part;
+    size_t n = 0, m;
+    bool more;
 
-    if (json_object_is_type(request, json_type_array))
-        return execute_batch(r, client, request);
-    answer = execute_one(r, client, request);
-    return answer ? to_text(answer) : NULL;
+    do {
+        more = rpc_run_step(run, client, &part);
+        if (!part)
+            continue;
+        m = strlen(part);
+        all = need(realloc(all, n + m + 1));
+        memcpy(all + n, part, m + 1);
+        n += m;
+        free(part);
+    } while (more);
+    rpc_run_end(run);
+    return all;
 }

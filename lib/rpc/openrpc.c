@@ -243,7 +243,8 @@ limits(void)
     add_int(o, "containers", RPC_MAX_CONTAINERS);
     add_int(o, "values", RPC_MAX_VALUES);
     add_int(o, "batch_requests", RPC_MAX_BATCH);
-    add_int(o, "batch_answer_octets", RPC_MAX_ANSWER);
+    add_int(o, "answer_octets", RPC_MAX_ANSWER);
+    add_int(o, "waiting_octets", RPC_MAX_WAITING);
     return o;
 }
 

@@ -19,12 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RPC_MAX_REQUEST    1048576  /* octets of one JSON text */
-#define RPC_MAX_DEPTH      32       /* nesting of one JSON text */
-#define RPC_MAX_BATCH      1024     /* requests in a batch */
-#define RPC_MAX_CONTAINERS 16384    /* arrays and objects in one JSON text */
-#define RPC_MAX_VALUES     131072   /* values in one JSON text */
-#define RPC_MAX_ANSWER     16777216 /* octets after which a batch is cut off */
+#define RPC_MAX_REQUEST    1048576 /* octets of one JSON text */
+#define RPC_MAX_DEPTH      32      /* nesting of one JSON text */
+#define RPC_MAX_BATCH      1024    /* requests in a batch */
+#define RPC_MAX_CONTAINERS 16384   /* arrays and objects in one JSON text */
+#define RPC_MAX_VALUES     131072  /* values in one JSON text */
+#define RPC_MAX_ANSWER     3145728 /* octets of the answer to one request */
+#define RPC_MAX_WAITING    4194304 /* octets that wait until a client reads */
 
 #define RPC_TITLE "Sluice" /* of the OpenRPC document */
 
@@ -127,9 +128,17 @@ size_t rpc_registry_list(const struct rpc_registry *,
 /* Texts that these three return are newly allocated (free()) and end with a
  * newline. */
 
-/* Executes one JSON text (request, notification or batch), which stays the
- * caller's (numbers that came as text are replaced in it).  The answer, or
- * null when none is due. */
+/* A JSON text (request, notification or batch) in execution, a request at a
+ * time: others have their turn between two of a batch, and its answer goes out
+ * in pieces, so that nobody needs room for all of it.  Takes text over. */
+struct rpc_run;
+struct rpc_run *rpc_run_begin(struct rpc_registry *, struct json_object *text);
+/* Executes the next request.  *out is the next piece of the answer, or null.
+ * False: that was the last. */
+bool rpc_run_step(struct rpc_run *, struct rpc_client *, char **out);
+void rpc_run_end(struct rpc_run *);
+/* The same at one go, for tests: the requests of a batch are taken out of it.
+ * The answer, or null when none is due. */
 char *rpc_execute(struct rpc_registry *, struct rpc_client *,
                   struct json_object *request);
 /* The answer to text that is no JSON / too long / too deep (message: of
@@ -165,7 +174,8 @@ enum rpc_feed {
                          member twice): *code and the reason say so; the
                          stream goes on */
     RPC_FEED_ERROR,   /* garbage: *code says which; the stream is unusable, the
-                         connection is answered with rpc_error_text and closed */
+                         connection is answered with rpc_error_text and
+                         closed */
 };
 /* Eats up to n octets, *used of them; call again with the rest (also when
  * *used is 0: a number ends where the next text begins). */

@@ -31,7 +31,8 @@ daemon_tests = \
 	tests/system/test_daemon.py \
 	tests/system/test_daemon_crash.py \
 	tests/system/test_daemon_ports.py \
-	tests/system/test_daemon_rpc.py
+	tests/system/test_daemon_rpc.py \
+	tests/system/test_daemon_strangers.py
 dist_check_SCRIPTS += $(daemon_tests)
 TESTS += $(daemon_tests)
 

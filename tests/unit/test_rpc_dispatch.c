@@ -120,6 +120,20 @@ large(void *ctx, struct rpc_client *client, struct json_object *params,
     return 0;
 }
 
+static int
+huge(void *ctx, struct rpc_client *client, struct json_object *params,
+     struct json_object **result, struct err *err)
+{
+    *result = json_object_new_array();
+    for (int i = 0; i < 3; i++) {
+        struct json_object *one;
+
+        large(ctx, client, params, &one, err);
+        json_object_array_add(*result, one);
+    }
+    return 0;
+}
+
 static const struct rpc_param sum_params[] = {
     {.name = "a", .type = RPC_T_INT, .max = 1000},
     {.name = "b", .type = RPC_T_INT, .max = 1000},
@@ -160,6 +174,7 @@ static const struct rpc_method more[] = {
     {.name = "fail", .params = fail_params, .handler = fail},
     {.name = "fail_cut", .handler = fail_cut},
     {.name = "large", .handler = large},
+    {.name = "huge", .handler = huge},
     {.name = NULL}};
 
 static struct rpc_registry *registry;
@@ -464,32 +479,49 @@ Test(rpc_dispatch, batch_too_large)
     free(text);
 }
 
-/* A thousand answers of a megabyte each: refused after RPC_MAX_ANSWER, and
- * what is refused is not executed. */
-Test(rpc_dispatch, batch_answers_are_bounded)
+/* A hundred answers of a megabyte each: they come one by one, and nobody has
+ * to have room for all. */
+Test(rpc_dispatch, batch_goes_in_steps)
 {
     static const char one[] =
         "{\"jsonrpc\":\"2.0\",\"method\":\"large\",\"id\":1},";
     size_t n = 100;
-    char *text = malloc(n * sizeof(one) + 3), *got;
-    struct json_object *a, *last;
+    char *text = malloc(n * sizeof(one) + 3), *part;
+    struct rpc_run *run;
+    bool goes_on = true;
 
     strcpy(text, "[");
     for (size_t i = 0; i < n; i++)
         strcat(text, one);
     text[strlen(text) - 1] = ']';
-    got = talk(text);
-    cr_assert_lt(strlen(got), RPC_MAX_ANSWER + 2 * 1024 * 1024);
-    a = json_tokener_parse(got);
-    cr_assert_eq(json_object_array_length(a), n);
-    last =
-        json_object_object_get(json_object_array_get_idx(a, n - 1), "error");
-    cr_assert_eq(json_object_get_int(json_object_object_get(last, "code")),
-                 RPC_NO_ROOM);
-    cr_assert_eq(n_updates, 16);
-    json_object_put(a);
-    free(got);
+    run = rpc_run_begin(registry, json_tokener_parse(text));
+    for (size_t i = 0; i < n; i++) {
+        cr_assert(goes_on);
+        cr_assert_eq(n_updates, (int) i);
+        goes_on = rpc_run_step(run, NULL, &part);
+        cr_assert_eq(part[0], i ? ',' : '[');
+        cr_assert_lt(strlen(part), 2 * 1024 * 1024);
+        cr_assert_eq(!goes_on, !strcmp(part + strlen(part) - 2, "]\n"));
+        free(part);
+    }
+    cr_assert_not(goes_on);
+    rpc_run_end(run);
+    /* One that is not executed to its end. */
+    run = rpc_run_begin(registry, json_tokener_parse(text));
+    rpc_run_step(run, NULL, &part);
+    free(part);
+    rpc_run_end(run);
     free(text);
+}
+
+Test(rpc_dispatch, an_answer_is_bounded)
+{
+    struct json_object *e =
+        refused("{\"jsonrpc\":\"2.0\",\"method\":\"huge\",\"id\":\"x\"}",
+                RPC_NO_ROOM, "\"x\"");
+
+    cr_assert(strstr(json_object_to_json_string(e), "at most 3145728"));
+    json_object_put(e);
 }
 
 /* --- errors of handlers ---------------------------------------------------
@@ -574,7 +606,7 @@ Test(rpc_dispatch, discover)
                      "1.2.6");
     cr_assert_eq(json_object_array_length(
                      json_object_object_get(doc, "methods")),
-                 9);
+                 10);
     cr_assert(find_method(doc, "rpc.discover"));
     m = find_method(doc, "subtract");
     cr_assert(m);
@@ -597,7 +629,7 @@ Test(rpc_dispatch, registry_lists_in_order)
 {
     const struct rpc_method *m[4];
 
-    cr_assert_eq(rpc_registry_list(registry, m, 4), 9);
+    cr_assert_eq(rpc_registry_list(registry, m, 4), 10);
     cr_assert_str_eq(m[0]->name, "fail");
     cr_assert_str_eq(m[1]->name, "fail_cut");
     cr_assert_str_eq(m[2]->name, "get_data");
