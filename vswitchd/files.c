@@ -186,27 +186,83 @@ make_room(const char *path, const struct sockaddr_un *sun, struct err *err)
                    "%s is in use: another daemon listens on it", path);
 }
 
-int
-files_listen_unix(const char *path, int *out, struct err *err)
-{
-    struct sockaddr_un sun = {.sun_family = AF_UNIX};
-    mode_t old;
-    int fd, error;
+#define LOCK_SUFFIX ".lock"
 
-    if (strlen(path) >= sizeof(sun.sun_path))
-        return err_set(err, ENAMETOOLONG, "--socket", path,
-                       "a path of at most 107 octets",
-                       "%.64s...: too long for a socket (at most %zu octets)",
-                       path, sizeof(sun.sun_path) - 1);
-    strcpy(sun.sun_path, path);
-    error = make_room(path, &sun, err);
+static void
+lock_name(const char *path, char name[128])
+{
+    snprintf(name, 128, "%.107s" LOCK_SUFFIX, path);
+}
+
+/* Whether fd is what lies at `name` still: its last owner may have removed it
+ * between our open and our lock. */
+static bool
+is_at(int fd, const char *name)
+{
+    struct stat a, b;
+
+    return !fstat(fd, &a) && !lstat(name, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* Takes the lock beside the socket, held as long as we live: of several
+ * daemons that find the same stale socket only one replaces it. */
+static int
+lock_socket(const char *path, int *out, struct err *err)
+{
+    char name[128];
+    int fd, error = 0;
+
+    lock_name(path, name);
+    for (;;) {
+        fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0)
+            return err_sys(err, errno, "cannot open the lock file %s", name);
+        if (flock(fd, LOCK_EX | LOCK_NB))
+            error = errno;
+        if (!error && is_at(fd, name)) {
+            *out = fd;
+            return 0;
+        }
+        close(fd);
+        if (error && error != EWOULDBLOCK)
+            return err_sys(err, error, "cannot lock %s", name);
+        if (error)
+            return err_set(err, EADDRINUSE, "--socket", path,
+                           "a path that is free",
+                           "%s is in use: another daemon holds %s", path,
+                           name);
+    }
+}
+
+void
+files_unlock(const char *path, int lock)
+{
+    char name[128];
+
+    if (lock < 0)
+        return;
+    lock_name(path, name);
+    if (unlink(name))
+        log_debug("cannot remove %s: %s", name, strerror(errno));
+    close(lock);
+}
+
+/* The path is ours: what is left there is replaced. */
+static int
+listen_at(const char *path, const struct sockaddr_un *sun, int *out,
+          struct err *err)
+{
+    int fd, error = make_room(path, sun, err);
+    mode_t old;
+
     if (error)
         return error;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_sys(err, errno, "cannot make a socket");
     old = umask(0117); /* 0660: root, or the user, and its group */
-    error = bind(fd, (struct sockaddr *) &sun, sizeof(sun)) ? errno : 0;
+    error = bind(fd, (const struct sockaddr *) sun, sizeof(*sun)) ? errno : 0;
     umask(old);
     if (!error && listen(fd, BACKLOG))
         error = errno;
@@ -216,6 +272,22 @@ files_listen_unix(const char *path, int *out, struct err *err)
     }
     *out = fd;
     return 0;
+}
+
+int
+files_listen_unix(const char *path, int *out, int *lock, struct err *err)
+{
+    struct sockaddr_un sun = {.sun_family = AF_UNIX};
+    int error;
+
+    if (strlen(path) >= sizeof(sun.sun_path))
+        return err_set(err, ENAMETOOLONG, "--socket", path,
+                       "a path of at most 107 octets",
+                       "%.64s...: too long for a socket (at most %zu octets)",
+                       path, sizeof(sun.sun_path) - 1);
+    strcpy(sun.sun_path, path);
+    error = lock_socket(path, lock, err);
+    return error ? error : listen_at(path, &sun, out, err);
 }
 
 /* Takes "127.0.0.1:6640" or "[::1]:6640" apart. */

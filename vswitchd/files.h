@@ -23,8 +23,11 @@ void files_remove_pid(const char *path, int fd);
 
 /* Binds and listens on a Unix stream socket at `path`.  A socket that nobody
  * listens on any more is replaced; one in use (EADDRINUSE) and a file that is
- * no socket (EEXIST) are left alone. */
-int files_listen_unix(const char *path, int *fd, struct err *);
+ * no socket (EEXIST) are left alone.  *lock holds PATH.lock meanwhile, also
+ * when this fails; EADDRINUSE when another daemon does. */
+int files_listen_unix(const char *path, int *fd, int *lock, struct err *);
+/* Removes the lock file and lets go of it; lock -1: nothing. */
+void files_unlock(const char *path, int lock);
 
 /* Listens on "ADDRESS:PORT", on a loopback address only. */
 int files_listen_loopback(const char *where, int *fd, struct err *);

@@ -43,6 +43,7 @@ struct process {
     struct reactor_watch *tick; /* once a second */
     int unix_fd;                /* listens, until the server has it; or -1 */
     int tcp_fd;                 /* likewise */
+    int lock_fd;                /* locks the path of the socket; or -1 */
     bool owns_socket;           /* the path of the socket is ours */
     int pid_fd;                 /* the pid file, ours while locked; or -1 */
     int ready_fd;               /* --detach: tells the parent; or -1 */
@@ -198,7 +199,7 @@ open_files(struct process *p, struct err *err)
     if (!error)
         error = store_open(p->o.database, &p->d.store, err);
     if (!error)
-        error = files_listen_unix(p->o.socket, &p->unix_fd, err);
+        error = files_listen_unix(p->o.socket, &p->unix_fd, &p->lock_fd, err);
     if (error)
         return error;
     p->owns_socket = true;
@@ -287,6 +288,7 @@ end(struct process *p)
     reactor_destroy(d->reactor);
     if (p->owns_socket && unlink(p->o.socket))
         log_warn("cannot remove %s: %s", p->o.socket, strerror(errno));
+    files_unlock(p->o.socket, p->lock_fd);
     if (p->pid_fd >= 0)
         files_remove_pid(p->o.pid_file, p->pid_fd);
     store_close(d->store);
@@ -298,6 +300,7 @@ main(int argc, char *argv[])
     struct process p = {.unix_fd = -1,
                         .tcp_fd = -1,
                         .pid_fd = -1,
+                        .lock_fd = -1,
                         .ready_fd = -1};
     struct err err;
     int error;

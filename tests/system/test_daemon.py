@@ -84,6 +84,39 @@ def _(t):
     assert os.stat(paths["database"]).st_mode & 0o077 in (0, 0o044, 0o040)
 
 
+@slc.test("of many daemons that find a stale socket one replaces it")
+def _(t):
+    for _ in range(5):
+        d = t.enter_context(slc.tmpdir())
+        path = d + "/s"
+        s = socket.socket(socket.AF_UNIX)
+        s.bind(path)
+        s.close()
+        many = [t.enter_context(slc.popen(
+            slc.program("sluiced"), "--database", "%s/%d.db" % (d, i),
+            "--socket", path, "--log-to", "stderr",
+            stderr=subprocess.PIPE, text=True)) for i in range(6)]
+
+        def ended():
+            return [p for p in many if p.poll() is not None]
+        slc.wait_for(lambda: len(ended()) == 5, "five give up", 30)
+        for p in ended():
+            assert p.returncode == 1 and "in use" in p.stderr.read(), p
+        left = [p for p in many if p.poll() is None]
+
+        def asked():
+            try:
+                return slc.Rpc(path)
+            except OSError:
+                return None
+        rpc = slc.wait_for(asked, "it listens")
+        assert rpc.call("daemon.status")["pid"] == left[0].pid
+        rpc.close()
+        left[0].terminate()
+        left[0].wait(20)
+        assert not os.path.exists(path) and not os.path.exists(path + ".lock")
+
+
 @slc.test("a stale socket is replaced, one in use and a file are not")
 def _(t):
     d = t.enter_context(slc.tmpdir())
