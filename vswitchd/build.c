@@ -71,10 +71,12 @@ open_netdev(struct build *x, const struct conf_port *cp, struct build_port *bp,
     bp->ring_bytes = args.ring_bytes;
     if (error == ENODEV || error == ENXIO)
         /* What somebody who asked for the port must hear first. */
-        return err_set(err, ENOENT, "/name", cp->name,
+        return err_set(err, ENOENT, NULL, cp->name,
                        "an interface that exists in the daemon's network "
                        "namespace",
                        "there is no interface %s", cp->name);
+    if (error && !why.value[0])
+        snprintf(why.value, sizeof(why.value), "%s", cp->name);
     if (error && err)
         *err = why;
     return error;

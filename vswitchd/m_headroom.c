@@ -136,7 +136,7 @@ headroom_run(void *ctx, struct rpc_client *client, struct json_object *params,
     if (error)
         return error;
     if (json_get(params, "cable_mm") && json_get(params, "cable_delay_ns"))
-        return err_set(err, EINVAL, "/cable_mm", NULL, "one of them",
+        return err_set(err, EINVAL, "/params/cable_mm", NULL, "one of them",
                        "cable_mm and cable_delay_ns say the same: allowed is "
                        "one of them");
     read_in(params, name ? &v : NULL, &hw_in, &sw_in);

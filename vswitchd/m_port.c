@@ -139,7 +139,7 @@ read_members(struct json_object *params, const char *const without[],
     int64_t cable_m = json_get_int(params, "cable_m", -1);
 
     if (cable_m >= 0 && json_get(params, "cable_delay_ns"))
-        return err_set(err, EINVAL, "/cable_m", NULL, "one of them",
+        return err_set(err, EINVAL, "/params/cable_m", NULL, "one of them",
                        "cable_m and cable_delay_ns say the same: allowed is "
                        "one of them");
     *members = json_without(params, without);

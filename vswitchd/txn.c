@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "build.h"
+#include "conf/blame.h"
 #include "events.h"
 #include "qos/headroom.h"
 
@@ -83,6 +84,8 @@ txn_commit(struct daemon *d, struct conf *to, struct err *err)
         return 0;
     }
     error = conf_validate(to, err);
+    if (error && err)
+        conf_blame_memory(from, to, err);
     if (!error)
         error = build_change(d, to, BUILD_STRICT, &c, err);
     if (!error) {

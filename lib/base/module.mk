@@ -11,7 +11,8 @@ lib_base_libbase_a_SOURCES = \
 	lib/base/log.h \
 	lib/base/ring.c \
 	lib/base/ring.h \
-	lib/base/rng.h
+	lib/base/rng.h \
+	lib/base/utf8.h
 EXTRA_DIST += lib/base/may_include
 
 check_PROGRAMS += tests/unit/test_ring

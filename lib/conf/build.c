@@ -219,23 +219,36 @@ low_buffers(const struct conf_bridge *b, uint64_t headroom_bytes)
     return (uint32_t) (RX_BUFFERS + (wanted > least ? wanted : least));
 }
 
-int
-conf_check_memory(const struct conf_bridge *b, const struct conf_need *need,
-                  struct err *err)
+static uint64_t
+needed_buffers(const struct conf_bridge *b, const struct conf_need *need)
+{
+    return RX_BUFFERS + need->n_groups + buffers_of(b, need->headroom_bytes);
+}
+
+uint64_t
+conf_need_bytes(const struct conf_bridge *b, const struct conf_need *need)
 {
     uint64_t frames = (uint64_t) need->n_groups * b->max_frame_bytes;
     uint64_t bytes = need->reserved_bytes + need->headroom_bytes +
                      need->pools_bytes + frames;
-    uint64_t buffers =
-        RX_BUFFERS + need->n_groups + buffers_of(b, need->headroom_bytes);
     uint64_t per_buffer = b->memory_bytes / n_buffers(b) + 1;
+    uint64_t buffers = needed_buffers(b, need);
+
+    if (bytes <= b->memory_bytes && buffers <= n_buffers(b))
+        return bytes;
+    return buffers * per_buffer > bytes ? buffers * per_buffer : bytes;
+}
+
+int
+conf_check_memory(const struct conf_bridge *b, const struct conf_need *need,
+                  struct err *err)
+{
+    uint64_t bytes = conf_need_bytes(b, need);
     char value[24], allowed[64], pools[48] = "";
     struct place at;
 
-    if (bytes <= b->memory_bytes && buffers <= n_buffers(b))
+    if (bytes <= b->memory_bytes && needed_buffers(b, need) <= n_buffers(b))
         return 0;
-    if (buffers * per_buffer > bytes)
-        bytes = buffers * per_buffer;
     place_bridge(&at, b, err);
     conf_path_join(at.path, at.path, "memory_bytes");
     snprintf(value, sizeof(value), "%" PRIu64, b->memory_bytes);
@@ -245,7 +258,9 @@ conf_check_memory(const struct conf_bridge *b, const struct conf_need *need,
         snprintf(pools, sizeof(pools), ", %" PRIu64 " of pools",
                  need->pools_bytes);
     if (bytes > CONF_MAX_MEMORY)
-        snprintf(allowed, sizeof(allowed), "less reserved and headroom");
+        snprintf(allowed, sizeof(allowed),
+                 "at most %" PRIu64 ", with less reserved and headroom",
+                 CONF_MAX_MEMORY);
     return err_set(err, ENOSPC, at.path, value, allowed,
                    "%s: memory_bytes %" PRIu64 " does not hold %" PRIu64
                    " reserved%s, %" PRIu64 " of headroom and one frame for "

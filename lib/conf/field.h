@@ -132,6 +132,10 @@ struct place place_spell(const struct place *);
 /* EINVAL for a member: "SUBJECT: MEMBER VALUE COMPLAINT: allowed ALLOWED". */
 int place_refuse(const struct place *, const char *member, const char *value,
                  const char *allowed, const char *complaint);
+/* The same of a JSON value. */
+int place_refuse_json(const struct place *, const char *member,
+                      struct json_object *, const char *allowed,
+                      const char *complaint);
 
 /* Whether an integer is in the range of its field. */
 bool field_in_range(const struct field *, uint64_t v);
@@ -160,6 +164,9 @@ void *conf_alloc(size_t n, size_t size) __attribute__((malloc));
 const char *conf_plain_text(const char *from, char *text, size_t size);
 /* The same of a JSON value; null gives "null". */
 const char *conf_json_text(struct json_object *, char *text, size_t size);
+/* The `value` of an error: a string without the quotes that it has in the
+ * message. */
+void conf_set_value(struct err *, struct json_object *);
 
 /* What the ports of a bridge ask of its memory. */
 struct conf_need {
@@ -200,6 +207,9 @@ int conf_check_uses(const struct conf_bridge *, const struct conf_port *,
 
 /* Groups of a port that some priority maps to. */
 uint32_t conf_n_groups(const struct conf_bridge *, const struct conf_port *);
+/* Bytes of memory that it comes to; those of what is certain, of b. */
+uint64_t conf_need_bytes(const struct conf_bridge *, const struct conf_need *);
+uint64_t conf_needed_bytes(const struct conf_bridge *);
 /* ENOSPC, with the numbers, when it does not fit. */
 int conf_check_memory(const struct conf_bridge *, const struct conf_need *,
                       struct err *);

@@ -14,17 +14,17 @@ static int
 refuse_value(const struct field *f, const struct place *at,
              struct json_object *v, const char *complaint)
 {
-    char value[64], allowed[160];
+    char allowed[160];
 
     field_allowed(f, allowed, sizeof(allowed));
-    return place_refuse(at, f->name, conf_json_text(v, value, sizeof(value)),
-                        allowed, complaint);
+    return place_refuse_json(at, f->name, v, allowed, complaint);
 }
 
 static bool
 is_word(struct json_object *v, const char *word)
 {
     return json_object_is_type(v, json_type_string) &&
+           strlen(word) == (size_t) json_object_get_string_len(v) &&
            !strcmp(json_object_get_string(v), word);
 }
 
@@ -129,13 +129,12 @@ static int
 refuse_element(const struct field *f, const struct place *at,
                struct json_object *v, size_t i)
 {
-    char value[64], allowed[160], complaint[64];
+    char allowed[160], complaint[64];
     struct json_object *e = json_object_array_get_idx(v, i);
 
     field_allowed(f, allowed, sizeof(allowed));
     snprintf(complaint, sizeof(complaint), "at place %zu is out of range", i);
-    return place_refuse(at, f->name, conf_json_text(e, value, sizeof(value)),
-                        allowed, complaint);
+    return place_refuse_json(at, f->name, e, allowed, complaint);
 }
 
 static int
@@ -204,7 +203,7 @@ read_mac(const struct field *f, struct conf_port *p, struct json_object *v,
     if (!json_object_is_type(v, json_type_string))
         return refuse_value(f, at, v, "is not a string");
     s = json_object_get_string(v);
-    if (strlen(s) != 17)
+    if (strlen(s) != 17 || json_object_get_string_len(v) != 17)
         return refuse_value(f, at, v, "is not an Ethernet address");
     for (i = 0; i < 6; i++) {
         char octet[3] = {s[3 * i], s[3 * i + 1], '\0'};
@@ -224,13 +223,11 @@ static int
 read_type(const struct field *f, const struct conf_port *p,
           struct json_object *v, const struct place *at)
 {
-    char value[64];
-
     if (is_word(v, p->cls->type))
         return 0;
-    return place_refuse(at, f->name, conf_json_text(v, value, sizeof(value)),
-                        p->cls->type,
-                        "cannot change: delete the port and add it again");
+    return place_refuse_json(
+        at, f->name, v, p->cls->type,
+        "cannot change: delete the port and add it again");
 }
 
 static int
@@ -268,6 +265,8 @@ read_label(const struct field *f, void *base, struct json_object *v,
         field_reset(f, base);
         return 0;
     }
+    if (strlen(s) != (size_t) json_object_get_string_len(v))
+        return refuse_value(f, at, v, "holds the character \\u0000");
     if (!conf_label_ok(s, &why))
         return refuse_value(f, at, v, why);
     field_reset(f, base);

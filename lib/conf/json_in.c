@@ -40,9 +40,11 @@ refuse_not_object(const struct place *at, struct json_object *v)
     char value[64];
 
     conf_json_text(v, value, sizeof(value));
-    return err_set(at->err, EINVAL, text.path, value, "an object",
-                   "%s: %s is not an object: allowed is an object",
-                   text.subject, value);
+    err_set(at->err, EINVAL, text.path, value, "an object",
+            "%s: %s is not an object: allowed is an object", text.subject,
+            value);
+    conf_set_value(at->err, v);
+    return EINVAL;
 }
 
 static int

@@ -2,6 +2,8 @@
 noinst_LIBRARIES += lib/conf/libconf.a
 lib_conf_libconf_a_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 lib_conf_libconf_a_SOURCES = \
+	lib/conf/blame.c \
+	lib/conf/blame.h \
 	lib/conf/build.c \
 	lib/conf/build.h \
 	lib/conf/conf.h \

@@ -3,9 +3,11 @@
  * What errors are made of: JSON pointers, values as text, and the nearest
  * word to one that is not known.  See field.h.  Control thread.
  */
+#include "base/utf8.h"
 #include "conf/field.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,13 +21,19 @@ conf_path_join(char out[CONF_PATH_SIZE], const char *base, const char *step)
     n = strlen(out);
     if (n + 1 < CONF_PATH_SIZE)
         out[n++] = '/';
-    for (; *step && n + 3 < CONF_PATH_SIZE; step++) {
+    while (*step && n + 5 < CONF_PATH_SIZE) {
+        size_t len = utf8_len_shown(step);
+
         if (*step == '~' || *step == '/') {
             out[n++] = '~';
             out[n++] = *step == '~' ? '0' : '1';
+        } else if (len) {
+            memcpy(out + n, step, len);
+            n += len;
         } else {
-            out[n++] = *step >= ' ' && *step <= '~' ? *step : '?';
+            out[n++] = '?';
         }
+        step += len ? len : 1;
     }
     out[n] = '\0';
 }
@@ -128,14 +136,22 @@ field_refuse_range(const struct field *f, const struct place *at,
 const char *
 conf_plain_text(const char *from, char *text, size_t size)
 {
-    size_t n = strlen(from), i;
+    bool cut = strlen(from) >= size;
+    size_t room = cut ? size - 4 : size - 1, n = 0;
 
-    for (i = 0; i < n && i + 1 < size; i++) {
-        bool cut = n >= size && i + 4 >= size;
+    while (*from) {
+        size_t len = utf8_len_shown(from), step = len ? len : 1;
 
-        text[i] = cut ? '.' : from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
+        if (n + step > room)
+            break;
+        if (len)
+            memcpy(text + n, from, len);
+        else
+            text[n] = '?';
+        n += step;
+        from += step;
     }
-    text[i] = '\0';
+    snprintf(text + n, size - n, "%s", cut ? "..." : "");
     return text;
 }
 
@@ -145,6 +161,27 @@ conf_json_text(struct json_object *v, char *text, size_t size)
     const char *s = json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN);
 
     return conf_plain_text(v && s ? s : "null", text, size);
+}
+
+void
+conf_set_value(struct err *err, struct json_object *v)
+{
+    if (err && json_object_is_type(v, json_type_string))
+        conf_plain_text(json_object_get_string(v), err->value,
+                        sizeof(err->value));
+}
+
+int
+place_refuse_json(const struct place *at, const char *member,
+                  struct json_object *v, const char *allowed,
+                  const char *complaint)
+{
+    char value[64];
+    int rc = place_refuse(at, member, conf_json_text(v, value, sizeof(value)),
+                          allowed, complaint);
+
+    conf_set_value(at->err, v);
+    return rc;
 }
 
 #define WORD_MAX 32

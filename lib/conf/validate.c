@@ -312,8 +312,8 @@ check_port(const struct conf_bridge *b, const struct conf_port *p,
 
 /* What is certain to be taken from the memory: headrooms that are computed
  * depend on the live interface and come in conf_build_bridge(). */
-static int
-check_memory(const struct conf_bridge *b, struct err *err)
+static struct conf_need
+certain_need(const struct conf_bridge *b)
 {
     struct conf_need need = {.n_groups = 0};
     uint32_t i;
@@ -336,7 +336,23 @@ check_memory(const struct conf_bridge *b, struct err *err)
     for (i = 0; i < b->n_pools; i++)
         need.pools_bytes += b->pool[i].size_bytes;
     conf_share_headroom(b, &need);
+    return need;
+}
+
+static int
+check_memory(const struct conf_bridge *b, struct err *err)
+{
+    struct conf_need need = certain_need(b);
+
     return conf_check_memory(b, &need, err);
+}
+
+uint64_t
+conf_needed_bytes(const struct conf_bridge *b)
+{
+    struct conf_need need = certain_need(b);
+
+    return conf_need_bytes(b, &need);
 }
 
 static int

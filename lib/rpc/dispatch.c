@@ -5,6 +5,7 @@
  * control thread.
  */
 #include "config.h"
+#include "base/utf8.h"
 #include "rpc/internal.h"
 
 #include <assert.h>
@@ -214,23 +215,19 @@ rpc_code_of(const struct err *err)
 struct json_object *
 rpc_string(const char *text)
 {
-    size_t n = strlen(text), back = 0;
+    struct json_object *o;
+    char *whole = need(strdup(text));
+    size_t n = 0, len;
 
-    /* Texts in struct err are cut to fit: a character may be cut in two. */
-    while (back < 3 && back < n &&
-           ((unsigned char) text[n - 1 - back] & 0xc0) == 0x80)
-        back++;
-    if (back < n) {
-        unsigned char lead = (unsigned char) text[n - 1 - back];
-        size_t want = lead >= 0xf0   ? 3
-                      : lead >= 0xe0 ? 2
-                      : lead >= 0xc0 ? 1
-                                     : back;
-
-        if (want > back)
-            n -= back + 1;
+    /* Texts in struct err are cut to fit, maybe within a character. */
+    for (; *text; text += len ? len : 1) {
+        len = utf8_len(text);
+        memcpy(whole + n, text, len);
+        n += len;
     }
-    return json_object_new_string_len(text, (int) n);
+    o = json_object_new_string_len(whole, (int) n);
+    free(whole);
+    return o;
 }
 
 static struct json_object *
@@ -364,6 +361,24 @@ set_not_found(const struct rpc_registry *r, const char *name, struct err *err)
             guess ? "'?" : "");
 }
 
+/* A handler that refused something knows its place in the configuration, if it
+ * has one; else what it refused is one of the parameters: the one that has
+ * this value. */
+static void
+locate(struct json_object *params, struct err *err)
+{
+    if (err->path[0] || !err->value[0])
+        return;
+    json_object_object_foreach (params, name, v) {
+        if (json_object_is_type(v, json_type_string) &&
+            !strncmp(json_object_get_string(v), err->value,
+                     sizeof(err->value) - 1)) {
+            snprintf(err->path, sizeof(err->path), "/params/%s", name);
+            return;
+        }
+    }
+}
+
 /* Calls the method.  The answer, or null for a notification. */
 static struct json_object *
 run(struct rpc_registry *r, struct rpc_client *client, const struct call *call)
@@ -383,6 +398,7 @@ run(struct rpc_registry *r, struct rpc_client *client, const struct call *call)
     if (rpc_params_check(m, call->params, &params, &err))
         return error_answer(RPC_INVALID_PARAMS, err.msg, &err, id);
     if (m->handler(ctx, client, params, &result, &err)) {
+        locate(params, &err);
         json_object_put(params);
         json_object_put(result);
         if (!err.code)

@@ -17,8 +17,8 @@
 int rpc_params_check(const struct rpc_method *, struct json_object *params,
                      struct json_object **out, struct err *);
 
-/* As json_object_new_string(), but an octet string that was cut within a
- * character loses the rest of it. */
+/* As json_object_new_string(), without the octets that are no UTF-8: text may
+ * have been cut within a character. */
 struct json_object *rpc_string(const char *text);
 
 /* What a code is called, and its one-line meaning. */

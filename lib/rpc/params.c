@@ -24,6 +24,18 @@ value_text(struct json_object *v)
     return json_object_to_json_string_ext(v, RPC_TEXT_FLAGS);
 }
 
+/* As people write it, for `value`: a string without quotes. */
+static const char *
+plain_text(struct json_object *v)
+{
+    const char *s = json_object_get_string(v);
+
+    if (!json_object_is_type(v, json_type_string) ||
+        strlen(s) != (size_t) json_object_get_string_len(v))
+        return value_text(v);
+    return s;
+}
+
 /* Appends to a buffer as far as there is room. */
 static void __attribute__((format(printf, 3, 4)))
 append(char *buf, size_t size, const char *fmt, ...)
@@ -100,7 +112,7 @@ refuse(const struct place *at, const struct rpc_param *p,
     char allowed[sizeof(err->allowed)];
 
     describe(p, allowed, sizeof(allowed));
-    return err_set(err, EINVAL, at->path, value_text(v), allowed,
+    return err_set(err, EINVAL, at->path, plain_text(v), allowed,
                    "%s: parameter %s is %.80s; allowed: %s", at->method, name,
                    value_text(v), allowed);
 }
@@ -178,7 +190,7 @@ check_string(const struct place *at, const struct rpc_param *p,
     if (!guess)
         return refuse(at, p, v, err);
     describe(p, allowed, sizeof(allowed));
-    return err_set(err, EINVAL, at->path, value_text(v), allowed,
+    return err_set(err, EINVAL, at->path, plain_text(v), allowed,
                    "%s: parameter %s is %.80s; did you mean \"%s\"? "
                    "Allowed: %s",
                    at->method, at->path + strlen("/params/"), value_text(v),
@@ -327,7 +339,7 @@ take_positional(const struct rpc_method *m, struct json_object *params,
         snprintf(path, sizeof(path), "/params/%zu", known);
         snprintf(allowed, sizeof(allowed), "at most %zu", known);
         return err_set(err, EINVAL, path,
-                       value_text(json_object_array_get_idx(params, known)),
+                       plain_text(json_object_array_get_idx(params, known)),
                        allowed, "%s takes %s parameters, not %zu", m->name,
                        allowed, n);
     }

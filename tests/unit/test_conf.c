@@ -4,6 +4,7 @@
  * path and the sentence) and the difference.  The JSON form has
  * test_conf_json.c, the build of a plan test_conf_build.c.
  */
+#include "conf/blame.h"
 #include "conf/conf.h"
 
 #include <criterion/criterion.h>
@@ -475,6 +476,37 @@ Test(conf, more_reserved_than_there_is)
     cr_assert_eq(conf_validate(c, &err), ENOSPC);
 }
 
+/* Section 5: the field that was changed, and the numbers. */
+Test(conf, what_was_raised_is_blamed_for_the_memory)
+{
+    struct conf *to = conf_copy(c);
+    struct conf_bridge *b;
+    struct conf_port *p = conf_find_port(to, "eth1", &b);
+
+    p->group[3].reserved_bytes = CONF_MAX_MEMORY;
+    cr_assert_eq(conf_validate(to, &err), ENOSPC);
+    conf_blame_memory(c, to, &err);
+    cr_assert_eq(err.code, ENOSPC);
+    cr_assert_str_eq(err.path,
+                     "/bridges/br0/ports/eth1/groups/3/reserved_bytes");
+    cr_assert_str_eq(err.value, "4294967296");
+    cr_assert(strstr(err.msg, "more than memory_bytes "), "%s", err.msg);
+    /* What is allowed is, to the byte. */
+    p->group[3].reserved_bytes =
+        strtoull(err.allowed + strlen("0 to "), NULL, 10);
+    cr_assert_gt(p->group[3].reserved_bytes, 0, "%s", err.allowed);
+    cr_assert_eq(conf_validate(to, &err), 0, "%s", err.msg);
+    p->group[3].reserved_bytes++;
+    cr_assert_eq(conf_validate(to, &err), ENOSPC);
+    /* Less memory is to blame itself. */
+    p->group[3].reserved_bytes--;
+    b->memory_bytes--;
+    cr_assert_eq(conf_validate(to, &err), ENOSPC);
+    conf_blame_memory(c, to, &err);
+    cr_assert_str_eq(err.path, "/bridges/br0/memory_bytes");
+    conf_destroy(to);
+}
+
 Test(conf, configured_headroom_counts_where_it_is_lossless)
 {
     eth1->group[3].headroom_bytes = CONF_MAX_MEMORY;
@@ -482,7 +514,8 @@ Test(conf, configured_headroom_counts_where_it_is_lossless)
     eth1->pfc_prios = 1u << 3;
     cr_assert_eq(conf_validate(c, &err), ENOSPC);
     cr_assert_str_eq(err.path, "/bridges/br0/memory_bytes");
-    cr_assert_str_eq(err.allowed, "less reserved and headroom");
+    cr_assert_str_eq(err.allowed,
+                     "at most 4294967296, with less reserved and headroom");
     eth1->group[3].headroom_bytes = 1000000;
     cr_assert_eq(conf_validate(c, &err), 0, "%s", err.msg);
 }

@@ -197,7 +197,7 @@ Test(conf_json, wrong_types)
                    "null",
                    "bridge br0: null is not an object: allowed is an object");
     assert_refused("{\"bridges\":{\"br0\":{\"ports\":\"x\"}}}", EINVAL,
-                   "/bridges/br0/ports", "\"x\"",
+                   "/bridges/br0/ports", "x",
                    "bridge br0: ports: \"x\" is not an object: allowed is an "
                    "object");
     assert_refused("{\"bridges\":{\"br0\":{\"ports\":{\"eth1\":7}}}}", EINVAL,
@@ -234,7 +234,8 @@ Test(conf_json, numbers_that_are_none)
                  "port eth1: rate_bps %s is not an integer: allowed 0, or "
                  "1000 to 400000000000",
                  bad[i]);
-        assert_refused(text, EINVAL, AT "/rate_bps", bad[i], msg);
+        assert_refused(text, EINVAL, AT "/rate_bps",
+                       bad[i][0] == '"' ? "1000" : bad[i], msg);
     }
 }
 
@@ -281,7 +282,7 @@ Test(conf_json, numbers_out_of_range)
 Test(conf_json, headroom_is_auto_or_a_number)
 {
     assert_refused(PORT("\"groups\":{\"3\":{\"headroom\":\"much\"}}"), EINVAL,
-                   AT "/groups/3/headroom", "\"much\"",
+                   AT "/groups/3/headroom", "much",
                    "port eth1: group 3: headroom \"much\" is neither an "
                    "integer nor \"auto\": allowed \"auto\", or 0 to "
                    "4294967296");
@@ -326,7 +327,7 @@ Test(conf_json, unknown_members)
 Test(conf_json, words_and_arrays)
 {
     assert_refused(PORT("\"vlan\":{\"mode\":\"acess\"}"), EINVAL,
-                   AT "/vlan/mode", "\"acess\"",
+                   AT "/vlan/mode", "acess",
                    "port eth1: vlan: mode \"acess\" is unknown, did you mean "
                    "\"access\"?: allowed trunk, access, native-tagged, "
                    "native-untagged");
@@ -426,12 +427,12 @@ Test(conf_json, text_from_outside_is_made_plain)
     cr_assert_null(read_conf(text, NULL));
     cr_assert(strstr(err.msg, "xxx...\": allowed are type"), "%s", err.msg);
     cr_assert_null(read_conf(PORT("\"\xc3\xa9\xff\\u0007\":1"), NULL));
-    cr_assert_str_eq(err.path, AT "/????");
+    cr_assert_str_eq(err.path, AT "/\xc3\xa9??");
     cr_assert_null(read_conf(
         "{\"bridges\":{\"br0\":{\"ports\":{\"\xc3\xa9\":{\"type\":\"tap\"}}}}"
         "}",
         NULL));
-    cr_assert_str_eq(err.value, "??");
+    cr_assert_str_eq(err.value, "\xc3\xa9");
 }
 
 Test(conf_json, a_refusal_of_the_whole_comes_out_too)

@@ -178,7 +178,7 @@ Test(rpc_params, right)
 Test(rpc_params, wrong_type)
 {
     wrong("{\"flag\":1}", "/params/flag", "1", "true or false", "flag is 1");
-    wrong("{\"prio\":\"3\"}", "/params/prio", "\"3\"", "0 to 7", "prio");
+    wrong("{\"prio\":\"3\"}", "/params/prio", "3", "0 to 7", "prio");
     wrong("{\"prio\":2.5}", "/params/prio", "2.5", "0 to 7", "2.5");
     wrong("{\"prio\":1e300}", "/params/prio", "1e300", "0 to 7", "1e300");
     wrong("{\"prio\":null}", "/params/prio", "null", "0 to 7", "null");
@@ -201,13 +201,13 @@ Test(rpc_params, out_of_range)
           "[0,1,2,3,4,5,6,7,0]", "an array of 0 to 8 elements", "prios");
     wrong("{\"sizes\":[]}", "/params/sizes", "[]",
           "an array of 1 to 2 elements", "sizes");
-    wrong("{\"port\":\"\"}", "/params/port", "\"\"", "text of 1 to 15 octets",
+    wrong("{\"port\":\"\"}", "/params/port", "", "text of 1 to 15 octets",
           "port");
     wrong("{\"port\":\"0123456789abcdef\"}", "/params/port",
-          "\"0123456789abcdef\"", "text of 1 to 15 octets", "port");
-    wrong("{\"delay\":\"2s\"}", "/params/delay", "\"2s\"",
+          "0123456789abcdef", "text of 1 to 15 octets", "port");
+    wrong("{\"delay\":\"2s\"}", "/params/delay", "2s",
           "0 to 1000000000 ns, or text with us, ms or s", "2s");
-    wrong("{\"headroom\":\"automatic\"}", "/params/headroom", "\"automatic\"",
+    wrong("{\"headroom\":\"automatic\"}", "/params/headroom", "automatic",
           "0 to 1073741824 bytes, or text with K, M or G, or auto",
           "automatic");
 }
@@ -226,9 +226,9 @@ Test(rpc_params, suggest)
           "flag, prio, rate, delay, headroom, port, note, mode, prios, "
           "sizes, map, any",
           "no parameter 'prot'; did you mean 'port'?");
-    wrong("{\"mode\":\"trnuk\"}", "/params/mode", "\"trnuk\"", "access, trunk",
+    wrong("{\"mode\":\"trnuk\"}", "/params/mode", "trnuk", "access, trunk",
           "did you mean \"trunk\"?");
-    wrong("{\"mode\":\"q\"}", "/params/mode", "\"q\"", "access, trunk",
+    wrong("{\"mode\":\"q\"}", "/params/mode", "q", "access, trunk",
           "access, trunk");
 }
 
