@@ -214,10 +214,11 @@ set_fast_path(struct dp_port *port)
     memcpy(port->prio_to_pg, pp->prio_to_pg, N_PRIO);
     port->max_frame_bytes = pp->max_frame_bytes;
     port->all_vlans = pp->vlan_mode == DP_VLAN_TRUNK && pp->all_trunks;
-    port->may_act = pp->vlan_mode == DP_VLAN_ACCESS ||
-                    pp->vlan_mode == DP_VLAN_NATIVE_UNTAGGED ||
-                    pp->rewrite_pcp || pp->rewrite_dscp ||
-                    pp->prio_tags != DP_PRIO_TAGS_KEEP;
+    port->may_act = pp->rewrite_pcp | pp->rewrite_dscp;
+    if (pp->vlan_mode == DP_VLAN_ACCESS ||
+        pp->vlan_mode == DP_VLAN_NATIVE_UNTAGGED ||
+        pp->prio_tags != DP_PRIO_TAGS_KEEP)
+        port->may_act = 0xff;
     port->default_prio = pp->default_prio;
     port->trust_dscp = pp->trust == DP_TRUST_DSCP;
     if (pp->trust != DP_TRUST_PORT)

@@ -15,7 +15,7 @@ enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
     uint32_t len;
 
     /* Most frames leave as they came, and say so since they were received. */
-    if (out->may_act || (tag.tci & VLAN_VID_MASK) != p->vid)
+    if ((out->may_act >> p->prio & 1) || (tag.tci & VLAN_VID_MASK) != p->vid)
         dp_act(out, p, tag);
     len = dp_wire_len(p);
     if (dp_unlikely(queue->bytes + len > queue->limit ||

@@ -42,8 +42,8 @@ struct dp_port {
                                         cable */
     uint16_t slot;                   /* index in the bridge */
     bool all_vlans;                  /* a trunk of every VLAN */
-    bool may_act;                    /* frames may leave otherwise than they
-                                        came although the VLAN is the same */
+    uint8_t may_act;                 /* bit p: frames of p may leave otherwise
+                                        than they came, whatever the VLAN */
     uint8_t ready;                   /* bit q: queue q has a frame */
     uint8_t paused_q;                /* bit q: queue q is paused by the peer */
     uint8_t shaped_q;                /* bit q: queue q has a maximum rate */

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define IP6_HDR_LEN     40
+#define IP6_HDR_LEN     ETH_IP6_HDR_LEN
 #define IP6_MAX_EXT     8 /* extension headers that are followed */
 #define IP6_HOP_BY_HOP  0
 #define IP6_ROUTING     43
@@ -126,40 +126,6 @@ eth_parse(const uint8_t *frame, size_t n, struct eth_info *info)
         parse_ip6(c.p, c.left, &out);
     *info = out;
     return true;
-}
-
-uint32_t
-eth_find_ds(const uint8_t *frame, size_t n, uint8_t *ds)
-{
-    struct cursor c = cursor_init(frame, n);
-    uint16_t type, first;
-    size_t left;
-
-    cursor_take(&c, 12);
-    type = cursor_be16(&c);
-    for (int i = 0; i < 2 && (type == ETH_T_VLAN || type == ETH_T_SVLAN);
-         i++) {
-        cursor_be16(&c);
-        type = cursor_be16(&c);
-    }
-    left = c.left;
-    first = cursor_be16(&c);
-    if (c.bad)
-        return 0;
-    if (type == ETH_T_IP4) {
-        size_t len = (size_t) (first >> 8 & 15) * 4;
-
-        if (first >> 12 != 4 || len < 20 || left < len)
-            return 0;
-        *ds = (uint8_t) first;
-    } else if (type == ETH_T_IP6) {
-        if (first >> 12 != 6 || left < IP6_HDR_LEN)
-            return 0;
-        *ds = (uint8_t) (first >> 4);
-    } else {
-        return 0;
-    }
-    return (uint32_t) (n - left);
 }
 
 static int

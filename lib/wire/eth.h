@@ -10,17 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ETH_HDR_LEN    14
-#define ETH_VLAN_LEN   4
-#define ETH_T_VLAN     0x8100 /* 802.1Q C-tag */
-#define ETH_T_SVLAN    0x88a8 /* 802.1ad S-tag */
-#define ETH_T_IP4      0x0800
-#define ETH_T_IP6      0x86dd
-#define ETH_T_MACCTL   0x8808
-#define ETH_T_LLDP     0x88cc
-#define VLAN_VID_MASK  0x0fff
-#define VLAN_DEI       0x1000
-#define VLAN_PCP_SHIFT 13
+#define ETH_HDR_LEN     14
+#define ETH_VLAN_LEN    4
+#define ETH_IP6_HDR_LEN 40
+#define ETH_T_VLAN      0x8100 /* 802.1Q C-tag */
+#define ETH_T_SVLAN     0x88a8 /* 802.1ad S-tag */
+#define ETH_T_IP4       0x0800
+#define ETH_T_IP6       0x86dd
+#define ETH_T_MACCTL    0x8808
+#define ETH_T_LLDP      0x88cc
+#define VLAN_VID_MASK   0x0fff
+#define VLAN_DEI        0x1000
+#define VLAN_PCP_SHIFT  13
 
 struct eth_info {
     uint16_t tpid;      /* outer tag's TPID; 0: untagged */
@@ -53,11 +54,44 @@ eth_outer_tag(const uint8_t *frame, size_t n, uint16_t *tci)
     return t;
 }
 
+static inline unsigned
+eth_be16(const uint8_t *p)
+{
+    return (unsigned) (p[0] << 8 | p[1]);
+}
+
 /* Where the IP header behind at most two tags begins, *ds being the octet of
  * it that has DSCP and ECN (TOS, traffic class); 0: there is no whole IP
- * header.  The same frames as is_ip of eth_parse(), without looking further.
- */
-uint32_t eth_find_ds(const uint8_t *frame, size_t n, uint8_t *ds);
+ * header.  The same frames as is_ip of eth_parse(), without looking further:
+ * for every frame of a port that trusts DSCP. */
+static inline uint32_t
+eth_find_ds(const uint8_t *frame, size_t n, uint8_t *ds)
+{
+    uint32_t l3 = ETH_HDR_LEN;
+    unsigned type, first;
+
+    if (n < ETH_HDR_LEN + 20)
+        return 0; /* not even the shortest IP header */
+    type = eth_be16(frame + 12);
+    for (int i = 0; i < 2 && (type == ETH_T_VLAN || type == ETH_T_SVLAN);
+         i++, l3 += ETH_VLAN_LEN)
+        type = eth_be16(frame + l3 + 2);
+    if (type == ETH_T_IP4) {
+        size_t len;
+
+        first = eth_be16(frame + l3);
+        len = (size_t) (first >> 8 & 15) * 4;
+        if (first >> 12 != 4 || len < 20 || n < l3 + len)
+            return 0;
+        *ds = (uint8_t) first;
+        return l3;
+    }
+    if (type != ETH_T_IP6 || n < l3 + ETH_IP6_HDR_LEN)
+        return 0;
+    first = eth_be16(frame + l3);
+    *ds = (uint8_t) (first >> 4);
+    return first >> 12 == 6 ? l3 : 0;
+}
 
 /* MAC as a 48-bit number, first octet highest, and back. */
 static inline uint64_t
