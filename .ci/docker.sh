@@ -112,6 +112,12 @@ docker_down()
         kill "$ci_pid" 2>/dev/null || :
         wait "$ci_pid" 2>/dev/null || :
     fi
-    [ -z "$ci_dir" ] || rm -rf "$ci_dir"
+    if [ -n "$ci_dir" ]; then
+        # The engine leaves its own network namespaces mounted.
+        for ns in "$ci_dir"/exec/netns/*; do
+            [ ! -e "$ns" ] || umount "$ns" || :
+        done
+        rm -rf "$ci_dir"
+    fi
     ci_pid='' ci_dir='' ci_image='' ci_made_base=''
 }
