@@ -140,7 +140,7 @@ make_name(const char *target, const char *ifname, char out[CONF_NAME_MAX + 1])
 
     snprintf(whole, sizeof(whole), "%s-%s", base ? base + 1 : target, ifname);
     if (strlen(whole) <= CONF_NAME_MAX) {
-        snprintf(out, CONF_NAME_MAX + 1, "%s", whole);
+        memcpy(out, whole, strlen(whole) + 1);
         return;
     }
     for (const char *c = whole; *c; c++)
