@@ -29,9 +29,19 @@ topology:
 """
 
 
+def quiet_machine():
+    """What these cases expect of rates, or of no pause at all, holds only
+    while every node gets the time that it needs, which no test may count on
+    by default."""
+    if os.environ.get("SLUICE_TOPO_FULL") != "1":
+        raise slc.Skip("wants a quiet machine: SLUICE_TOPO_FULL=1")
+
+
 def register(word):
     @slc.test("the ready topology %s is as expected" % word)
     def _(t):
+        if word != "incast":
+            quiet_machine()
         topo = Topo(t)
         status, got = topo.run(topo.ready(word))
         bad = [v for v in got["expectations"] if not v["holds"]]
@@ -257,6 +267,7 @@ def _(t):
 @slc.test("24 nodes, 16 of them switches, are up in less than 10 s, and idle "
           "without a busy loop")
 def _(t):
+    quiet_machine()
     topo = Topo(t)
     text = SMALL[:SMALL.index("  nodes:")] + "  nodes:\n"
     for n in range(16):
@@ -289,6 +300,7 @@ def _(t):
 @slc.test("after kill -9 of a switch under load it is lossless again, no one "
           "stays paused, and all agree on the loss")
 def _(t):
+    quiet_machine()
     topo = Topo(t)
     path = topo.ready("incast")
     topo("up", path)
