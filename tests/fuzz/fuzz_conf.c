@@ -5,6 +5,7 @@
  * was, and can be built.
  */
 #include "conf/conf.h"
+#include "dp/cable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,10 +91,12 @@ check_build(const struct conf_bridge *b)
     plan.n_slots = (uint16_t) i;
     if (conf_build_bridge(b, &plan, &err)) {
         check_refusal(&err);
-        return;
+    } else {
+        require(plan.shared_bytes <= b->memory_bytes);
+        require(plan.low_buffers < dp.n_buffers);
     }
-    require(plan.shared_bytes <= b->memory_bytes);
-    require(plan.low_buffers < dp.n_buffers);
+    while (i-- > 0)
+        dp_cable_destroy(ports[i].cable);
 }
 
 int

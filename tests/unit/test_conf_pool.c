@@ -240,7 +240,7 @@ Test(conf_pool, there_are_no_more_than_there_is_room_for)
 {
     struct conf_profile *p;
     struct conf_pool *pool;
-    char name[8];
+    char name[16];
 
     for (int i = 1; i < CONF_MAX_POOLS; i++) {
         snprintf(name, sizeof(name), "p%d", i);
