@@ -139,8 +139,12 @@ bridge_add(void *ctx, struct rpc_client *client, struct json_object *params,
     struct conf *to = txn_begin(ctx);
     struct conf_bridge *cb;
     int error = conf_add_bridge(to, name, &cb, err);
+    const struct conf *now = ((struct daemon *) ctx)->conf;
 
     (void) client;
+    /* An override is of all bridges, those that come later too. */
+    if (!error && now->n_bridges)
+        cb->watchdog_override = now->bridges[0]->watchdog_override;
     if (!error)
         error = edit(cb, params, err);
     if (error) {

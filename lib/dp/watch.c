@@ -335,6 +335,16 @@ dp_port_watch(const struct dp_port *port)
     return &port->watch;
 }
 
+/* Another thread's counters. */
+static void
+get_count(const struct dp_storm_count *from, struct dp_storm_count *to)
+{
+    to->tx_ok = counter_get(&from->tx_ok);
+    to->tx_drop = counter_get(&from->tx_drop);
+    to->rx_ok = counter_get(&from->rx_ok);
+    to->rx_drop = counter_get(&from->rx_drop);
+}
+
 void
 dp_storm_get(const struct dp_port *port, int p, struct dp_storm *out)
 {
@@ -342,13 +352,14 @@ dp_storm_get(const struct dp_port *port, int p, struct dp_storm *out)
 
     *out = (struct dp_storm){
         .is_watched = w->dog.conf.prios >> p & 1,
-        .is_stormed = w->dog.stormed >> p & 1,
+        .is_stormed =
+            __atomic_load_n(&w->dog.stormed, __ATOMIC_RELAXED) >> p & 1,
         .queue = port->prio_to_queue[p],
         .n_detected = counter_get(&w->dog.n_detected[p]),
         .n_restored = counter_get(&w->dog.n_restored[p]),
-        .began_ns = w->dog.began_ns[p],
-        .last = w->last[p],
+        .began_ns = counter_get(&w->dog.began_ns[p]),
     };
+    get_count(&w->last[p], &out->last);
     out->total.tx_ok = counter_get(&w->done[p].tx_ok);
     out->total.rx_ok = counter_get(&w->done[p].rx_ok);
     out->total.tx_drop = counter_get(&w->tx_drop[p]);
