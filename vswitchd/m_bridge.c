@@ -147,11 +147,7 @@ bridge_add(void *ctx, struct rpc_client *client, struct json_object *params,
         cb->watchdog_override = now->bridges[0]->watchdog_override;
     if (!error)
         error = edit(cb, params, err);
-    if (error) {
-        conf_destroy(to);
-        return error;
-    }
-    error = txn_commit(ctx, to, err);
+    error = txn_end(ctx, to, error, err);
     return error ? error : answer(ctx, name, result, err);
 }
 
@@ -167,11 +163,7 @@ bridge_set(void *ctx, struct rpc_client *client, struct json_object *params,
     (void) client;
     if (!error)
         error = edit(cb, params, err);
-    if (error) {
-        conf_destroy(to);
-        return error;
-    }
-    error = txn_commit(ctx, to, err);
+    error = txn_end(ctx, to, error, err);
     return error ? error : answer(ctx, name, result, err);
 }
 
@@ -183,12 +175,10 @@ bridge_del(void *ctx, struct rpc_client *client, struct json_object *params,
     int error = conf_del_bridge(to, json_get_text(params, "name", ""), err);
 
     (void) client;
-    if (error) {
-        conf_destroy(to);
-        return error;
-    }
-    *result = json_object_new_object();
-    return txn_commit(ctx, to, err);
+    error = txn_end(ctx, to, error, err);
+    if (!error)
+        *result = json_object_new_object();
+    return error;
 }
 
 static int

@@ -26,26 +26,13 @@ config_apply(void *ctx, struct rpc_client *client, struct json_object *params,
 {
     bool dry_run = json_get_bool(params, "dry_run", false);
     struct daemon *d = ctx;
-    struct json_object *changed;
     struct conf *to;
     int error = conf_from_json(json_get(params, "config"), d->conf, &to, err);
 
     (void) client;
     if (error)
         return error;
-    changed = conf_diff(d->conf, to);
-    if (dry_run)
-        conf_destroy(to);
-    else
-        error = txn_commit(d, to, err);
-    if (error) {
-        json_object_put(changed);
-        return error;
-    }
-    *result = json_object_new_object();
-    json_object_object_add(*result, "changed", changed);
-    json_add_bool(*result, "applied", !dry_run);
-    return 0;
+    return methods_apply(d, to, dry_run, result, err);
 }
 
 static const struct rpc_param apply_params[] = {

@@ -163,11 +163,7 @@ map_set(void *ctx, struct rpc_client *client, struct json_object *params,
     (void) client;
     if (!error)
         error = edit_map(&at, params, err);
-    if (error) {
-        conf_destroy(to);
-        return error;
-    }
-    error = txn_commit(ctx, to, err);
+    error = txn_end(ctx, to, error, err);
     if (!error)
         *result = json_object_new_object();
     return error;

@@ -41,11 +41,7 @@ del_named(struct daemon *d, struct json_object *params,
 
     if (!error)
         error = del(cb, json_get_text(params, "name", ""), err);
-    if (error) {
-        conf_destroy(to);
-        return error;
-    }
-    return txn_commit(d, to, err);
+    return txn_end(d, to, error, err);
 }
 
 /* Calls fn for params.bridge, or for every bridge. */

@@ -178,11 +178,7 @@ port_add(void *ctx, struct rpc_client *client, struct json_object *params,
         error = conf_port_edit(cp, members, path, err);
         json_object_put(members);
     }
-    if (error) {
-        conf_destroy(to);
-        return error;
-    }
-    error = txn_commit(ctx, to, err);
+    error = txn_end(ctx, to, error, err);
     return error ? error : answer(ctx, name, result, err);
 }
 
@@ -194,12 +190,10 @@ port_del(void *ctx, struct rpc_client *client, struct json_object *params,
     int error = conf_del_port(to, json_get_text(params, "name", ""), err);
 
     (void) client;
-    if (error) {
-        conf_destroy(to);
-        return error;
-    }
-    *result = json_object_new_object();
-    return txn_commit(ctx, to, err);
+    error = txn_end(ctx, to, error, err);
+    if (!error)
+        *result = json_object_new_object();
+    return error;
 }
 
 static int

@@ -12,32 +12,18 @@
 
 #include <errno.h>
 
-/* Commits `to`, or only says what would change; consumes it.  The result is
- * {changed, applied}. */
+/* methods_apply() of what is valid, also when nothing is committed. */
 static int
 finish(struct daemon *d, struct conf *to, bool dry_run,
        struct json_object **result, struct err *err)
 {
-    struct json_object *changed;
     int error = conf_validate(to, err);
 
     if (error) {
         conf_destroy(to);
         return error;
     }
-    changed = conf_diff(d->conf, to);
-    if (dry_run)
-        conf_destroy(to);
-    else
-        error = txn_commit(d, to, err);
-    if (error) {
-        json_object_put(changed);
-        return error;
-    }
-    *result = json_object_new_object();
-    json_object_object_add(*result, "changed", changed);
-    json_add_bool(*result, "applied", !dry_run);
-    return 0;
+    return methods_apply(d, to, dry_run, result, err);
 }
 
 static int

@@ -102,11 +102,7 @@ methods_edit_port(struct daemon *d, const char *name, struct json_object *edit,
                  cp->name);
         error = conf_port_edit(cp, edit, path, err);
     }
-    if (error) {
-        conf_destroy(to);
-        return error;
-    }
-    return txn_commit(d, to, err);
+    return txn_end(d, to, error, err);
 }
 
 int
@@ -122,9 +118,26 @@ methods_edit_bridge(struct daemon *d, const char *name,
         snprintf(path, sizeof(path), "/bridges/%s", cb->name);
         error = conf_bridge_edit(cb, edit, path, err);
     }
-    if (error) {
+    return txn_end(d, to, error, err);
+}
+
+int
+methods_apply(struct daemon *d, struct conf *to, bool dry_run,
+              struct json_object **result, struct err *err)
+{
+    struct json_object *changed = conf_diff(d->conf, to);
+    int error = 0;
+
+    if (dry_run)
         conf_destroy(to);
+    else
+        error = txn_commit(d, to, err);
+    if (error) {
+        json_object_put(changed);
         return error;
     }
-    return txn_commit(d, to, err);
+    *result = json_object_new_object();
+    json_object_object_add(*result, "changed", changed);
+    json_add_bool(*result, "applied", !dry_run);
+    return 0;
 }

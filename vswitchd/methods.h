@@ -120,4 +120,9 @@ struct json_object *methods_port_object(const struct port_view *, bool full);
 struct json_object *methods_bridge_object(struct daemon *,
                                           const struct conf_bridge *);
 
+/* Commits `to`, or only says what would change; takes it.  The result is
+ * {changed, applied}. */
+int methods_apply(struct daemon *, struct conf *to, bool dry_run,
+                  struct json_object **result, struct err *);
+
 #endif

@@ -106,6 +106,16 @@ txn_commit(struct daemon *d, struct conf *to, struct err *err)
 }
 
 int
+txn_end(struct daemon *d, struct conf *to, int error, struct err *err)
+{
+    if (error) {
+        conf_destroy(to);
+        return error;
+    }
+    return txn_commit(d, to, err);
+}
+
+int
 txn_start(struct daemon *d, struct err *err)
 {
     struct change c = {.n = 0};
