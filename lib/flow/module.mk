@@ -2,7 +2,8 @@
 noinst_LIBRARIES += lib/flow/libflow.a
 lib_flow_libflow_a_SOURCES = \
 	lib/flow/mactab.c \
-	lib/flow/mactab.h
+	lib/flow/mactab.h \
+	lib/flow/tables.h
 EXTRA_DIST += lib/flow/may_include
 
 check_PROGRAMS += tests/unit/test_mactab
