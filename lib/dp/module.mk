@@ -14,6 +14,7 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/enqueue.c \
 	lib/dp/lookup.c \
 	lib/dp/mark.c \
+	lib/dp/of.h \
 	lib/dp/parse.c \
 	lib/dp/pause.c \
 	lib/dp/peaks.c \

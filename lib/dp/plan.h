@@ -58,6 +58,8 @@ struct dp_plan_queue {
 struct dp_plan_port {
     struct netdev *netdev;    /* null: interface is absent for now */
     struct dp_port *state;    /* run-time state; never null */
+    uint32_t of_port;         /* OpenFlow number; OFPP_LOCAL for that port;
+                                 0: flows cannot name it */
     bool is_new;              /* state has not been in a plan before */
     uint8_t mac[6];           /* source of the MAC control we send */
     uint64_t rate_bps;        /* egress shaping; 0: none */

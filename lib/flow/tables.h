@@ -41,9 +41,18 @@ struct flow_counters {
 
 /* --- control thread: making ------------------------------------------- */
 
-/* Null: no memory.  n_ports: highest slot.  seed: of the hashes. */
+/* Null: no memory.  seed: of the hashes.  Of a datapath: dp_flow_tables(). */
 struct flow_tables *flow_tables_create(uint64_t seed);
 void flow_tables_destroy(struct flow_tables *); /* and all that is in it */
+
+struct flow_table_counters {
+    counter_t n_lookups; /* frames that were looked up in the table */
+    counter_t n_matched; /* of them: an entry matched */
+    counter_t n_active;  /* entries */
+};
+/* Any thread. */
+const struct flow_table_counters *
+flow_table_counters(const struct flow_tables *, uint8_t table);
 
 struct flow_code *flow_code_create(const struct ofp_instructions *);
 void flow_code_destroy(struct flow_code *);
@@ -55,7 +64,8 @@ struct flow_spec {
     uint64_t cookie;               /* for packet-ins */
     const struct ofp_match *match; /* borrowed */
 };
-/* Takes the code.  `owner` is the caller's, handed back in packet-ins. */
+/* Takes the code.  `owner` is the caller's, shown in traces (packet-ins have
+ * the cookie, as an owner may be gone when they are read). */
 struct flow *flow_create(const struct flow_spec *, struct flow_code *,
                          void *owner);
 void flow_destroy(struct flow *); /* and its code */
