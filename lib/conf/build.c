@@ -173,10 +173,8 @@ conf_n_groups(const struct conf_bridge *b, const struct conf_port *p)
 static uint32_t
 n_buffers(const struct conf_bridge *b)
 {
-    uint64_t stride =
-        (PKT_HEADROOM + (uint64_t) b->max_frame_bytes + 63) & ~UINT64_C(63);
-
-    return (uint32_t) (b->memory_bytes / (stride + sizeof(struct pkt)));
+    return (uint32_t) (b->memory_bytes /
+                       (pkt_stride(b->max_frame_bytes) + sizeof(struct pkt)));
 }
 
 void

@@ -254,7 +254,7 @@ dp_release(struct dp *dp, struct pkt *p, uint32_t n_free)
 {
     const struct pkt *o = p->owner;
 
-    if (o->n_refs == 1 && o->in_port != PKT_NO_PORT) {
+    if (pkt_is_last(o) && o->in_port != PKT_NO_PORT) {
         struct dp_port *in = dp->port[o->in_port];
         struct buf_group *g = &in->group[o->pg];
 

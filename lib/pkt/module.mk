@@ -2,7 +2,9 @@
 noinst_LIBRARIES += lib/pkt/libpkt.a
 lib_pkt_libpkt_a_SOURCES = \
 	lib/pkt/pkt.c \
-	lib/pkt/pkt.h
+	lib/pkt/pkt.h \
+	lib/pkt/share.c \
+	lib/pkt/share.h
 EXTRA_DIST += lib/pkt/may_include
 
 check_PROGRAMS += tests/unit/test_pkt

@@ -5,23 +5,17 @@
  */
 #include "pkt/pkt.h"
 
+#include "pkt/share.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
-struct pkt_pool {
-    struct pkt *free;        /* descriptors that have a buffer */
-    struct pkt *free_clones; /* descriptors that have none */
-    counter_t n_free;        /* length of `free`, PKT_N_CTL included */
-    counter_t n_free_clones; /* length of `free_clones` */
-    counter_t n_empty;       /* allocations that found nothing */
-    uint32_t n_buffers;      /* buffers for data */
-    uint32_t n_clones;       /* clones in all */
-    uint32_t frame_bytes;    /* largest frame that a buffer holds */
-    uint32_t stride;         /* from one buffer to the next */
-    struct pkt *descs;       /* all descriptors, buffers' first */
-    uint8_t *arena;          /* all buffers; touched when first used */
-    size_t arena_bytes;      /* size of the mapping */
-};
+/* Octets of the arena after the last buffer: the kernel takes every buffer to
+ * be as long as its chunks are, a page at most. */
+#define ARENA_TAIL 4096
+/* Spare buffers, for what AF_XDP ports park with the kernel: half as many as
+ * there are for data.  They cost nothing until such a port opens. */
+#define N_SPARE(n_buffers) ((n_buffers) / 2 + 256)
 
 static void
 push_free(struct pkt_pool *pool, struct pkt *p)
@@ -43,38 +37,54 @@ buffer_of(const struct pkt_pool *pool, const struct pkt *p)
     return pool->arena + (size_t) (p - pool->descs) * pool->stride;
 }
 
+static void *
+map_zeros(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void
+free_descs(struct pkt_pool *pool, uint32_t first, uint32_t n, bool is_clone)
+{
+    while (n-- > 0) {
+        struct pkt *p = &pool->descs[first + n];
+
+        p->pool = pool;
+        p->is_clone = is_clone;
+        push_free(pool, p);
+    }
+}
+
 struct pkt_pool *
 pkt_pool_create(uint32_t n_buffers, uint32_t n_clones, uint32_t frame_bytes)
 {
     struct pkt_pool *pool = calloc(1, sizeof(*pool));
-    size_t n_arena = (size_t) n_buffers + PKT_N_CTL;
-    size_t n = n_arena + n_clones;
-    void *arena;
+    uint32_t n_spare = N_SPARE(n_buffers);
+    size_t n = (size_t) n_buffers + PKT_N_CTL + n_spare;
 
     if (!pool)
         return NULL;
     pool->n_buffers = n_buffers;
     pool->n_clones = n_clones;
     pool->frame_bytes = frame_bytes;
-    pool->stride = (PKT_HEADROOM + frame_bytes + 63u) & ~63u;
-    pool->arena_bytes = n_arena * pool->stride;
-    pool->descs = aligned_alloc(64, n * sizeof(struct pkt));
-    arena = mmap(NULL, pool->arena_bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!pool->descs || arena == MAP_FAILED) {
-        free(pool->descs);
-        free(pool);
+    pool->stride = pkt_stride(frame_bytes);
+    pool->stride_inv = UINT64_MAX / (pool->stride / 64) + 1;
+    pool->n_spare = n_spare;
+    pool->next_spare = n_buffers + PKT_N_CTL;
+    pool->arena_bytes =
+        (n * pool->stride + ARENA_TAIL + 4095) & ~(size_t) 4095;
+    pool->descs_bytes = (n + n_clones) * sizeof(struct pkt);
+    pool->arena = map_zeros(pool->arena_bytes);
+    pool->descs = map_zeros(pool->descs_bytes);
+    if (!pool->arena || !pool->descs) {
+        pkt_pool_destroy(pool);
         return NULL;
     }
-    pool->arena = arena;
-    memset(pool->descs, 0, n * sizeof(struct pkt));
-    while (n-- > 0) {
-        struct pkt *p = &pool->descs[n];
-
-        p->pool = pool;
-        p->is_clone = n >= n_arena;
-        push_free(pool, p);
-    }
+    free_descs(pool, (uint32_t) n, n_clones, true);
+    free_descs(pool, 0, n_buffers + PKT_N_CTL, false);
     return pool;
 }
 
@@ -83,8 +93,12 @@ pkt_pool_destroy(struct pkt_pool *pool)
 {
     if (!pool)
         return;
-    munmap(pool->arena, pool->arena_bytes);
-    free(pool->descs);
+    if (pool->arena)
+        munmap(pool->arena, pool->arena_bytes);
+    if (pool->descs)
+        munmap(pool->descs, pool->descs_bytes);
+    pkt_left_free(pool->left);
+    pkt_left_free(pool->ended);
     free(pool);
 }
 
@@ -92,12 +106,15 @@ pkt_pool_destroy(struct pkt_pool *pool)
 static inline struct pkt *
 alloc(struct pkt_pool *pool, uint32_t n_left)
 {
-    struct pkt *p = pool->free;
+    struct pkt *p;
 
+    if (pool->n_free <= n_left)
+        pkt_collect(pool);
     if (pool->n_free <= n_left) {
         counter_add(&pool->n_empty, 1);
         return NULL;
     }
+    p = pool->free;
     pool->free = p->next;
     counter_set(&pool->n_free, pool->n_free - 1);
     p->next = NULL;
@@ -106,6 +123,7 @@ alloc(struct pkt_pool *pool, uint32_t n_left)
     p->len = 0;
     p->charge_bytes = 0;
     p->n_refs = 1;
+    p->n_held = 0;
     p->in_port = PKT_NO_PORT;
     p->vid = 0;
     p->prio = 0;
@@ -146,6 +164,7 @@ pkt_clone(struct pkt *from)
     p->is_clone = true;
     p->charge_bytes = 0;
     p->n_refs = 0;
+    p->n_held = 0;
     from->owner->n_refs++;
     return p;
 }
@@ -263,4 +282,27 @@ pkt_copy_out(const struct pkt *p, uint8_t *to)
         len += (uint32_t) iov[i].iov_len;
     }
     return len;
+}
+
+bool
+pkt_flatten(struct pkt *p)
+{
+    uint32_t len = pkt_tx_len(p);
+    uint8_t *from = p->data + p->tx_skip, *to = from - (p->tx_tag ? 4 : 0);
+
+    if (p->owner->n_refs != 1)
+        return false;
+    assert(p->pool && to >= p->data - PKT_HEADROOM);
+    if (p->tx_l3)
+        put_ds(p->data + p->tx_l3, p->tx_ds);
+    if (to != p->data)
+        memmove(to, p->data, 12);
+    if (p->tx_tag)
+        pkt_put_tag(p, to + 12);
+    p->data = to;
+    p->len = len;
+    p->tx_skip = 0;
+    p->tx_tag = false;
+    p->tx_l3 = 0;
+    return true;
 }

@@ -28,8 +28,9 @@
 #define PKT_BATCH 32
 /* Buffers of a pool beyond n_buffers, see pkt_alloc_ctl(). */
 #define PKT_N_CTL PKT_BATCH
-/* Room before a received frame, octets. */
-#define PKT_HEADROOM 64
+/* Room before a received frame, octets: what the kernel keeps free there in a
+ * buffer that an AF_XDP socket receives into (XDP_PACKET_HEADROOM). */
+#define PKT_HEADROOM 256
 /* Shortest Ethernet frame without FCS; shorter ones are padded on sending. */
 #define PKT_MIN_LEN 60
 /* What pkt_gather() needs beside the frame: the MACs, a tag that is put in, a
@@ -50,7 +51,9 @@ struct pkt {
     struct pkt_pool *pool; /* where it goes back to */
     uint32_t len;          /* octets of the frame as received, without FCS */
     uint32_t charge_bytes; /* owner: what the ingress group was charged */
-    uint16_t n_refs;       /* owner: descriptors that use the buffer */
+    uint16_t n_refs;       /* owner: who uses the buffer: descriptors, and
+                              providers that hold it (share.h) */
+    uint16_t n_held;       /* owner: of n_refs, those of providers */
     uint16_t in_port;      /* ingress slot; PKT_NO_PORT: made by the switch */
     uint16_t vid;          /* VLAN that it travels in; 0: none */
     uint8_t prio;          /* priority 0..7 given at ingress */
@@ -64,6 +67,39 @@ struct pkt {
                               octet is tx_ds when sent; 0: stays as it is */
     uint8_t tx_ds;         /* that octet (TOS, traffic class) */
 } __attribute__((aligned(64)));
+
+struct pkt_left;
+
+/* Here for share.c, and for what is inline. */
+struct pkt_pool {
+    struct pkt *free;        /* descriptors that have a buffer */
+    struct pkt *free_clones; /* descriptors that have none */
+    counter_t n_free;        /* length of `free`, PKT_N_CTL included */
+    counter_t n_free_clones; /* length of `free_clones` */
+    counter_t n_empty;       /* allocations that found nothing */
+    uint32_t n_buffers;      /* buffers for data */
+    uint32_t n_clones;       /* clones in all */
+    uint32_t frame_bytes;    /* largest frame that a buffer holds */
+    uint32_t stride;         /* from one buffer to the next */
+    struct pkt *descs;       /* all descriptors: buffers', spare, clones */
+    size_t descs_bytes;      /* their mapping */
+    uint8_t *arena;          /* all buffers; touched when first used */
+    size_t arena_bytes;      /* size of the mapping */
+    uint64_t stride_inv;     /* see pkt_at() */
+    struct pkt *spare;       /* control: spare buffers that were used */
+    uint32_t n_spare;        /* control: those, and those never used */
+    uint32_t next_spare;     /* control: first descriptor never used */
+    struct pkt_left *left;   /* holds that were left behind: see share.c */
+    struct pkt_left *ended;  /* those that ended */
+};
+
+/* From one buffer to the next.  An odd number of cache lines, so that the
+ * first lines of all frames do not share a few sets of a cache. */
+static inline uint32_t
+pkt_stride(uint32_t frame_bytes)
+{
+    return ((PKT_HEADROOM + frame_bytes + 63) / 64 | 1) * 64;
+}
 
 /* n_buffers buffers of frame_bytes (largest frame; headroom is added), and
  * n_clones descriptors for the further copies of flooded frames.  Null when
@@ -93,7 +129,9 @@ void pkt_free(struct pkt *p);
 static inline bool
 pkt_is_last(const struct pkt *p)
 {
-    return p->owner->n_refs == 1;
+    const struct pkt *owner = p->owner;
+
+    return owner->n_refs == 1 + owner->n_held;
 }
 
 /* Any thread. */

@@ -365,8 +365,7 @@ Test(conf_build, buffers_and_their_descriptors_fit_the_memory)
 
     for (i = 0; i < 3; i++)
         for (j = 0; j < 3; j++) {
-            uint64_t each =
-                ((PKT_HEADROOM + frame[j] + 63) & ~63u) + sizeof(struct pkt);
+            uint64_t each = pkt_stride(frame[j]) + sizeof(struct pkt);
 
             br->memory_bytes = memory[i];
             br->max_frame_bytes = frame[j];

@@ -3,7 +3,7 @@
  * lib/pkt: the pool gives every buffer once, clones share one buffer until
  * the last reference, and the tag notes are carried out on the way out.
  */
-#include "pkt/pkt.h"
+#include "pkt/share.h"
 
 #include <criterion/criterion.h>
 
@@ -279,5 +279,110 @@ Test(pkt, mac_control_finds_a_buffer_when_data_finds_none)
     pkt_free(data[1]);
     cr_assert_eq(pkt_pool_n_free(pool), 2);
     cr_assert_eq(pkt_pool_n_buffers(pool), 2);
+    pkt_pool_destroy(pool);
+}
+
+Test(pkt, a_held_buffer_stays_in_use_till_it_is_let_go)
+{
+    struct pkt_pool *pool = pkt_pool_create(1, 1, 1522);
+    struct pkt *p = frame(pool, untagged, sizeof(untagged));
+    struct pkt *c = pkt_clone(p), *owner = p;
+
+    cr_assert_not(pkt_is_last(p));
+    pkt_hold(c);
+    pkt_free(c);
+    cr_assert(pkt_is_last(p), "a hold is no reference of the datapath");
+    pkt_free(p);
+    cr_assert_eq(pkt_pool_n_free(pool), 0);
+    pkt_unhold(owner);
+    cr_assert_eq(pkt_pool_n_free(pool), 1);
+    p = pkt_alloc(pool);
+    pkt_hold(p);
+    pkt_unhold(p);
+    cr_assert(pkt_is_last(p));
+    pkt_free(p);
+    cr_assert_eq(pkt_pool_n_free(pool), 1);
+    pkt_pool_destroy(pool);
+}
+
+Test(pkt, holds_left_behind_end_when_buffers_are_short)
+{
+    struct pkt_pool *pool = pkt_pool_create(2, 0, 1522);
+    struct pkt *owners[2 + PKT_N_CTL];
+
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 2; i++) {
+            owners[i] = pkt_alloc(pool);
+            pkt_hold(owners[i]);
+            pkt_free(owners[i]);
+        }
+        cr_assert(pkt_leave(pool, owners, 2));
+        cr_assert_eq(pkt_pool_n_free(pool), 0);
+        pkt_free(pkt_alloc(pool));
+        cr_assert_eq(pkt_pool_n_free(pool), 2);
+    }
+    pkt_pool_destroy(pool);
+}
+
+Test(pkt, spare_buffers_come_on_top_and_can_be_exchanged)
+{
+    struct pkt_pool *pool = pkt_pool_create(4, 0, 1522);
+    uint32_t n = pkt_spare_left(pool);
+    struct pkt *s[300], *mine = pkt_alloc(pool), *was;
+    size_t bytes;
+    uint8_t *arena = pkt_pool_arena(pool, &bytes);
+
+    cr_assert(n >= 256 && n <= 300);
+    cr_assert_not(pkt_spare_take(pool, s, n + 1));
+    cr_assert(pkt_spare_take(pool, s, n));
+    cr_assert_not(pkt_spare_take(pool, s, 1));
+    cr_assert_eq(pkt_pool_n_free(pool), 3);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t ofs = pkt_ofs(pool, s[i]->data);
+
+        cr_assert(ofs - PKT_HEADROOM + 4096 <= bytes);
+        cr_assert_eq(pkt_at(pool, ofs), s[i]);
+        cr_assert_eq(pkt_at(pool, ofs - PKT_HEADROOM), s[i]);
+        cr_assert_eq(pkt_at(pool, ofs + 1521), s[i]);
+        cr_assert_eq(arena + ofs, s[i]->data);
+    }
+    cr_assert_eq(bytes % 4096, 0);
+    was = s[0];
+    s[0] = mine;
+    pkt_free(was);
+    cr_assert_eq(pkt_pool_n_free(pool), 4);
+    pkt_spare_give(pool, s, n);
+    cr_assert_eq(pkt_spare_left(pool), n);
+    cr_assert(pkt_spare_take(pool, s, n));
+    cr_assert_eq(pkt_pool_n_free(pool), 4);
+    pkt_pool_destroy(pool);
+}
+
+/* As pkt_copy_out() would send it. */
+Test(pkt, notes_are_carried_out_in_place_when_no_one_else_looks)
+{
+    struct pkt_pool *pool = pkt_pool_create(2, 2, 1522);
+
+    for (int notes = 0; notes < 4; notes++) {
+        bool is_tagged = notes & 1;
+        struct pkt *p = is_tagged ? frame(pool, tagged, sizeof(tagged))
+                                  : frame(pool, untagged, sizeof(untagged));
+        struct pkt *c = pkt_clone(p);
+        uint8_t want[64];
+        uint32_t n;
+
+        p->tx_skip = is_tagged ? 4 : 0;
+        p->tx_tag = notes & 2;
+        p->tx_tpid = 0x88a8;
+        p->tx_tci = 0x6007;
+        n = pkt_copy_out(p, want);
+        cr_assert_not(pkt_flatten(p), "a clone looks");
+        pkt_free(c);
+        cr_assert(pkt_flatten(p));
+        cr_assert_eq(p->len, n);
+        cr_assert_eq(pkt_tx_len(p), n);
+        cr_assert_arr_eq(p->data, want, n);
+        pkt_free(p);
+    }
     pkt_pool_destroy(pool);
 }
