@@ -91,6 +91,7 @@ struct ctl_key {
     int last;                   /* MAP: largest index; 0: 7 */
     const char *const *choices; /* WORD, LIST: null-terminated */
     bool bare;                  /* values may come without the key */
+    bool required;              /* it has to be given */
     const char *doc;            /* what it sets, for help */
 };
 
@@ -198,6 +199,19 @@ enum ctl_status ctl_detach(struct ctl *, struct json_object *params);
  * with a message that names the word and what is allowed. */
 int ctl_parse_words(struct ctl *, char **words, struct json_object *params,
                     struct err *);
+
+/* --- ctl_values.c ----------------------------------------------------------
+ */
+
+/* Puts what a value of the key means into params. */
+int ctl_take_value(const struct ctl_key *, const char *value,
+                   struct json_object *params, struct err *);
+/* The same for a key that is a word without a value. */
+void ctl_take_flag(const struct ctl_key *, struct json_object *params);
+/* Whether its values are pairs, INDEX:VALUE, of which many may follow. */
+bool ctl_takes_pairs(const struct ctl_key *);
+/* "a, b, c" of words that end with null. */
+void ctl_join_words(const char *const *words, char *out, size_t size);
 /* A priority: 0 to 7. */
 int ctl_parse_priority(const char *text, int *out, struct err *);
 

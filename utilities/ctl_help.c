@@ -68,7 +68,9 @@ value_usage(const struct ctl_key *key)
     case CTL_QUEUE_MODE:
         return "Q:PERCENT%|strict...";
     case CTL_QUEUE_QTY:
-        return key->unit == RPC_U_BPS ? "Q:RATE..." : "Q:SIZE...";
+        return key->unit == RPC_U_BPS     ? "Q:RATE..."
+               : key->unit == RPC_U_BYTES ? "Q:SIZE..."
+                                          : "Q:N...";
     case CTL_QUEUE_SWITCH:
         return "Q:on|off...";
     case CTL_QUEUE_TEXT:
@@ -95,6 +97,8 @@ print_key_usage(FILE *out, const struct ctl_key *key)
 
     if (key->bare)
         fprintf(out, " [[%s] %s]", key->name, value_usage(key));
+    else if (key->required)
+        fprintf(out, " %s %s", key->name, value_usage(key));
     else if (key->kind == CTL_NOISE || key->kind == CTL_FLAG)
         fprintf(out, " [%s]", key->name);
     else

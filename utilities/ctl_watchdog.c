@@ -173,10 +173,12 @@ const struct ctl_noun ctl_watchdog = {
 
 static const struct ctl_key storm_keys[] = {
     {.name = "prio",
+     .required = true,
      .kind = CTL_PRIOS,
      .path = "priorities",
      .doc = "priorities that the peer is told to stop"},
     {.name = "for",
+     .required = true,
      .kind = CTL_QTY,
      .path = "duration_ms",
      .unit = RPC_U_MS,
@@ -187,10 +189,12 @@ static const struct ctl_key storm_keys[] = {
 
 static const struct ctl_key hold_keys[] = {
     {.name = "queue",
+     .required = true,
      .kind = CTL_PRIOS,
      .path = "queues",
      .doc = "queues that send nothing"},
     {.name = "for",
+     .required = true,
      .kind = CTL_QTY,
      .path = "duration_ms",
      .unit = RPC_U_MS,

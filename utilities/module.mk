@@ -82,6 +82,7 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_table.c \
 	utilities/ctl_watchdog.c \
 	utilities/ctl_watermark.c \
+	utilities/ctl_values.c \
 	utilities/ctl_words.c
 utilities_sluicectl_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 utilities_sluicectl_LDADD = lib/rpc/librpc.a $(NETDEV_LIBS) $(JSONC_LIBS)

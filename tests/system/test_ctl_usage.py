@@ -114,6 +114,8 @@ def _(t):
     for noun, verb, args, _keys, _options in commands():
         argv = [noun] + ([verb] if verb else [])
         words = args.split()
+        if noun == "drill" and verb in ("storm", "hold"):
+            argv += ["for", "1s", "prio" if verb == "storm" else "queue", "3"]
         if (noun, verb) in (("buffer", "set"),):
             argv += ["eth1", "pg", "3", "xoff", "64K"]
         elif (noun, verb) in (("apply", ""), ("import", "sonic")):
@@ -393,10 +395,64 @@ def _(t):
     sends("pfc counters clear", "pfc.counters_clear", {})
     sends("pfc counters clear eth1", "pfc.counters_clear", {"port": "eth1"})
     sends("pfc counters eth1 clear", "pfc.counters_clear", {"port": "eth1"})
+    sends("drill hold eth1 queue 3 for 500ms", "drill.hold",
+          {"port": "eth1", "queues": [3], "duration_ms": 500})
     sends("export", "config.export", {})
     sends("rpc some.method", "some.method", None)
     sends("rpc some.method [1,2]", "some.method", [1, 2])
     sends("-- port show --json", "port.show", {"name": "--json"})
+
+
+@slc.test("the words of a command come in any order")
+def _(t):
+    for words in ("eth1 --action drop --detection 400",
+                  "--action drop eth1 --detection 400",
+                  "--detection 400 --action drop eth1",
+                  "action=drop detection 400 eth1"):
+        sends("watchdog start " + words, "watchdog.start",
+              {"port": "eth1", "action": "drop", "detection_ms": 400})
+    for words in ("eth1 0:30% 1:70%", "0:30% eth1 1:70%", "0:30% 1:70% eth1",
+                  "queue 0:30% 1:70% eth1"):
+        sends("queue set " + words, "queue.set", {
+            "port": "eth1", "queues": {
+                "0": {"mode": "ets", "weight": 30},
+                "1": {"mode": "ets", "weight": 70}}})
+    sends("pfc set 3:on eth1", "pfc.set", {"port": "eth1", "enable": [3]})
+    sends("port add --rate 1G br0 type tap t0", "port.add",
+          {"bridge": "br0", "name": "t0", "type": "tap",
+           "rate_bps": 1000000000})
+    sends("map set dscp 26:3 eth1", "map.set",
+          {"port": "eth1", "dscp_to_priority": {"26": 3}})
+    sends("drill hold for 1s queue 3 eth1", "drill.hold",
+          {"port": "eth1", "queues": [3], "duration_ms": 1000})
+    # A name that is a key's: arguments come first where that can be meant.
+    sends("watchdog start action action drop", "watchdog.start",
+          {"port": "action", "action": "drop"})
+    sends("watchdog guard time", "watchdog.guard", {"port": "time"})
+    says(ctl("watchdog", "start", "--action", "drop"), USAGE,
+         "watchdog start: PORT is missing")
+    says(ctl("watchdog", "start", "--action", "explode", "eth1"), USAGE,
+         "'explode' is no action; allowed: drop, forward, alert")
+    says(ctl("watchdog", "start", "--poll", "5ms", "eth1"), USAGE,
+         "poll: 5ms is out of range; allowed: 100ms to 1s")
+    says(ctl("watchdog", "start", "eth1", "eth2"), USAGE, "'eth2'")
+
+
+@slc.test("what is missing or no value of a key is named")
+def _(t):
+    says(ctl("drill", "hold", "eth1", "queue", "3"), USAGE,
+         "drill hold: 'for' is missing")
+    says(ctl("drill", "storm", "eth1", "for", "1s"), USAGE,
+         "drill storm: 'prio' is missing",
+         "drill storm PORT prio P,P|none|all for TIME")
+    says(ctl("map", "set", "eth1", "dscp", "3:8"), USAGE,
+         "'8' is no priority; allowed: 0 to 7")
+    says(ctl("map", "set", "eth1", "pg", "3:8"), USAGE,
+         "'8' is no priority group; allowed: 0 to 7")
+    says(ctl("map", "set", "eth1", "rewrite-dscp", "3:64"), USAGE,
+         "'64' is no DSCP; allowed: 0 to 63, or keep")
+    says(ctl("queue", "set", "eth1", "wred-probability", "3:101"), USAGE,
+         "101 is out of range", "[wred-probability Q:N...]")
 
 
 @slc.test("options may stand anywhere")
