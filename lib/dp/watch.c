@@ -10,6 +10,10 @@
  */
 #include "dp/dp_priv.h"
 
+/* Attempts of a reader to meet no change: longer than any takes, unless its
+ * thread is sent to sleep in the midst of it. */
+#define MAX_READS 10000
+
 /* --- storms ------------------------------------------------------------ */
 
 static void
@@ -59,47 +63,102 @@ apply(struct dp *dp, struct dp_port *port)
     }
 }
 
+/* What readers must see as a whole begins and ends to change. */
+static void
+begin_change(struct dp_watch *w)
+{
+    counter_add(&w->changes, 1);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* pairs with dp_storm_get */
+}
+
+static void
+end_change(struct dp_watch *w)
+{
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* pairs with dp_storm_get */
+    counter_add(&w->changes, 1);
+}
+
+/* The counters of a priority's queue and group, less what they were. */
 static void
 count_since(const struct dp_port *port, int p, struct dp_storm_count *to)
 {
     const struct dp_watch *w = &port->watch;
     const struct dp_storm_count *base = &w->base[p];
+    uint8_t q = counter_get_bits(&w->base_q[p]);
+    uint8_t pg = counter_get_bits(&w->base_pg[p]);
+
+    to->tx_ok =
+        counter_get(&port->n.q_tx_frames[q]) - counter_get(&base->tx_ok);
+    to->tx_drop = counter_get(&w->tx_drop[p]) - counter_get(&base->tx_drop);
+    to->rx_ok =
+        counter_get(&port->n.pg_rx_frames[pg]) - counter_get(&base->rx_ok);
+    to->rx_drop = counter_get(&w->rx_drop[p]) - counter_get(&base->rx_drop);
+}
+
+/* Counts from here on, in the queue and group that p maps to now. */
+static void
+rebase(struct dp_port *port, int p)
+{
+    struct dp_watch *w = &port->watch;
+    struct dp_storm_count *base = &w->base[p];
     uint8_t q = port->prio_to_queue[p], pg = port->prio_to_pg[p];
 
-    to->tx_ok = counter_get(&port->n.q_tx_frames[q]) - base->tx_ok;
-    to->tx_drop = counter_get(&w->tx_drop[p]) - base->tx_drop;
-    to->rx_ok = counter_get(&port->n.pg_rx_frames[pg]) - base->rx_ok;
-    to->rx_drop = counter_get(&w->rx_drop[p]) - base->rx_drop;
+    counter_set_bits(&w->base_q[p], q);
+    counter_set_bits(&w->base_pg[p], pg);
+    counter_set(&base->tx_ok, port->n.q_tx_frames[q]);
+    counter_set(&base->tx_drop, w->tx_drop[p]);
+    counter_set(&base->rx_ok, port->n.pg_rx_frames[pg]);
+    counter_set(&base->rx_drop, w->rx_drop[p]);
 }
 
 static void
 begin(struct dp_port *port, int p)
 {
-    struct dp_storm_count *base = &port->watch.base[p];
+    struct dp_storm_count *last = &port->watch.last[p];
 
-    memset(base, 0, sizeof(*base));
-    count_since(port, p, base); /* since ever: the counters themselves */
+    counter_set(&last->tx_ok, 0);
+    counter_set(&last->tx_drop, 0);
+    counter_set(&last->rx_ok, 0);
+    counter_set(&last->rx_drop, 0);
+    rebase(port, p);
+}
+
+/* Up to here: the storm is over, or p maps elsewhere. */
+static void
+settle(struct dp_port *port, int p)
+{
+    struct dp_watch *w = &port->watch;
+    struct dp_storm_count since;
+
+    count_since(port, p, &since);
+    counter_add(&w->done[p].tx_ok, since.tx_ok);
+    counter_add(&w->done[p].rx_ok, since.rx_ok);
+    counter_add(&w->last[p].tx_ok, since.tx_ok);
+    counter_add(&w->last[p].tx_drop, since.tx_drop);
+    counter_add(&w->last[p].rx_ok, since.rx_ok);
+    counter_add(&w->last[p].rx_drop, since.rx_drop);
+    rebase(port, p);
 }
 
 static void
-end(struct dp_port *port, int p)
+count_storms(struct dp_port *port, uint8_t began, uint8_t ended)
 {
-    struct dp_watch *w = &port->watch;
+    const struct dp_watch *w = &port->watch;
 
-    count_since(port, p, &w->last[p]);
-    counter_add(&w->done[p].tx_ok, w->last[p].tx_ok);
-    counter_add(&w->done[p].rx_ok, w->last[p].rx_ok);
+    for (int p = 0; p < N_PRIO; p++) {
+        bool moved = w->base_q[p] != port->prio_to_queue[p] ||
+                     w->base_pg[p] != port->prio_to_pg[p];
+
+        if (began >> p & 1)
+            begin(port, p);
+        else if ((ended >> p & 1) || ((w->dog.stormed >> p & 1) && moved))
+            settle(port, p);
+    }
 }
 
 static void
 changed(struct dp *dp, struct dp_port *port, uint8_t began, uint8_t ended)
 {
-    for (int p = 0; p < N_PRIO; p++) {
-        if (ended >> p & 1)
-            end(port, p);
-        if (began >> p & 1)
-            begin(port, p);
-    }
     apply(dp, port);
     tell_storm(dp, port, DP_EV_RESTORED, ended);
     tell_storm(dp, port, DP_EV_STORM, began);
@@ -109,9 +168,13 @@ static void
 poll_dog(struct dp *dp, struct dp_port *port)
 {
     const struct watchdog_view v = {port->pfc.paused, port->pfc.since_ns};
-    struct watchdog_news news =
-        watchdog_poll(&port->watch.dog, &v, dp->now_ns);
+    struct dp_watch *w = &port->watch;
+    struct watchdog_news news;
 
+    begin_change(w);
+    news = watchdog_poll(&w->dog, &v, dp->now_ns);
+    count_storms(port, news.began, news.ended);
+    end_change(w);
     if (news.began | news.ended)
         changed(dp, port, news.began, news.ended);
 }
@@ -254,7 +317,10 @@ dp_watch_configure(struct dp *dp, struct dp_port *port, bool is_new)
 
         if (!conf.poll_ns)
             conf.poll_ns = w->dog.conf.poll_ns;
+        begin_change(w);
         ended = watchdog_set(&w->dog, &conf, dp->now_ns);
+        count_storms(port, 0, ended);
+        end_change(w);
         changed(dp, port, 0, ended);
     }
     guard_set(&w->guard, &pp->guard);
@@ -345,10 +411,11 @@ get_count(const struct dp_storm_count *from, struct dp_storm_count *to)
     to->rx_drop = counter_get(&from->rx_drop);
 }
 
-void
-dp_storm_get(const struct dp_port *port, int p, struct dp_storm *out)
+static void
+read_storm(const struct dp_port *port, int p, struct dp_storm *out)
 {
     const struct dp_watch *w = &port->watch;
+    struct dp_storm_count since;
 
     *out = (struct dp_storm){
         .is_watched = w->dog.conf.prios >> p & 1,
@@ -366,7 +433,27 @@ dp_storm_get(const struct dp_port *port, int p, struct dp_storm *out)
     out->total.rx_drop = counter_get(&w->rx_drop[p]);
     if (!out->is_stormed)
         return;
-    count_since(port, p, &out->last);
-    out->total.tx_ok += out->last.tx_ok;
-    out->total.rx_ok += out->last.rx_ok;
+    count_since(port, p, &since);
+    out->total.tx_ok += since.tx_ok;
+    out->total.rx_ok += since.rx_ok;
+    out->last.tx_ok += since.tx_ok;
+    out->last.tx_drop += since.tx_drop;
+    out->last.rx_ok += since.rx_ok;
+    out->last.rx_drop += since.rx_drop;
+}
+
+/* A storm that ends in between would be counted twice, or not at all. */
+void
+dp_storm_get(const struct dp_port *port, int p, struct dp_storm *out)
+{
+    const counter_t *changes = &port->watch.changes;
+
+    for (int i = 0; i < MAX_READS; i++) {
+        uint64_t before = __atomic_load_n(changes, __ATOMIC_ACQUIRE);
+
+        read_storm(port, p, out);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (!(before & 1) && counter_get(changes) == before)
+            return;
+    }
 }

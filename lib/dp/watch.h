@@ -43,20 +43,25 @@ struct dp_trip {
 
 /* Of a port; written by the dp thread. */
 struct dp_watch {
-    struct watchdog dog;                /* storms */
-    struct guard guard;                 /* our own pausing */
-    uint64_t poll_ns;                   /* when the watchdog looks next */
-    uint64_t xoff_ns[N_PG];             /* group in XOFF: since when */
-    struct dp_trip trip[N_PG];          /* XOFFs ... */
-    uint8_t untold;                     /* bit g: ... still to be told */
-    uint8_t hold_q;                     /* drill, bit q: queue q is held */
-    uint64_t hold_until_ns[N_QUEUE];    /* until when */
-    uint64_t storm_until_ns[N_PRIO];    /* drill: pfc.forced, until when */
-    counter_t tx_drop[N_PRIO];          /* discarded in storms, by priority */
-    counter_t rx_drop[N_PRIO];          /* the same of what came in */
-    struct dp_storm_count done[N_PRIO]; /* storms that are over; ok only */
-    struct dp_storm_count base[N_PRIO]; /* counters when the last began */
-    struct dp_storm_count last[N_PRIO]; /* the last one that is over */
+    struct watchdog dog;             /* storms */
+    struct guard guard;              /* our own pausing */
+    uint64_t poll_ns;                /* when the watchdog looks next */
+    uint64_t xoff_ns[N_PG];          /* group in XOFF: since when */
+    struct dp_trip trip[N_PG];       /* XOFFs ... */
+    uint8_t untold;                  /* bit g: ... still to be told */
+    uint8_t hold_q;                  /* drill, bit q: queue q is held */
+    uint64_t hold_until_ns[N_QUEUE]; /* until when */
+    uint64_t storm_until_ns[N_PRIO]; /* drill: pfc.forced, until when */
+    counter_t tx_drop[N_PRIO];       /* discarded in storms, by priority */
+    counter_t rx_drop[N_PRIO];       /* the same of what came in */
+    /* Written together: odd while they are, so that a reader who saw another
+     * number before than after reads once more. */
+    counter_t changes;
+    struct dp_storm_count done[N_PRIO]; /* in storms up to `base`; ok only */
+    struct dp_storm_count last[N_PRIO]; /* in the last one up to there */
+    struct dp_storm_count base[N_PRIO]; /* counters then ... */
+    uint8_t base_q[N_PRIO];             /* ... of this queue ... */
+    uint8_t base_pg[N_PRIO];            /* ... and this group */
 };
 
 /* A priority as `watchdog show` has it. */

@@ -6,6 +6,8 @@
  */
 #include "tests/unit/dp_rig.h"
 
+#include <pthread.h>
+
 #define P(n) (1u << (n))
 #define MS   NS_PER_MS
 /* A storm repeats its XOFF so often; a pause at the rig's 1 Gb/s lasts 33 ms.
@@ -185,6 +187,76 @@ Test(dp_watchdog, section_9_forward_ignores_pfc_and_sends_everything)
     cr_assert_eq(state(3).total.rx_ok, 6);
     cr_assert_eq(state(3).total.tx_drop + state(3).total.rx_drop, 0);
     cr_assert_eq(dp_port_pfc(rig.state[1])->n.rx_not_enabled, 0);
+}
+
+Test(dp_watchdog, section_9_a_map_that_changes_in_a_storm_miscounts_nothing)
+{
+    rig.conf[1].dog.action = WATCHDOG_FORWARD;
+    rig_apply(&rig);
+    storm(P(3), 300 * MS);
+    offer(3, 30);
+    answer(3, 6);
+    rig_settle(&rig);
+    rig.conf[1].prio_to_queue[3] = 5;
+    rig.conf[1].prio_to_pg[3] = 2;
+    rig.conf[1].pg_prios[3] = 0;
+    rig.conf[1].pg_prios[2] = P(2) | P(3);
+    rig.conf[1].queue[5].lossless = true;
+    rig_apply(&rig);
+    cr_assert(state(3).is_stormed);
+    cr_assert_eq(state(3).total.tx_ok, 30, "%d", (int) state(3).total.tx_ok);
+    cr_assert_eq(state(3).total.rx_ok, 6, "%d", (int) state(3).total.rx_ok);
+    offer(3, 5);
+    answer(3, 4);
+    rig_settle(&rig);
+    for (int ended = 0; ended < 2; ended++) {
+        cr_assert_eq(state(3).total.tx_ok, 35);
+        cr_assert_eq(state(3).last.tx_ok, 35);
+        cr_assert_eq(state(3).total.rx_ok, 10);
+        cr_assert_eq(state(3).last.rx_ok, 10);
+        rig_run(&rig, 500 * MS);
+        cr_assert_not(state(3).is_stormed);
+    }
+}
+
+static void *
+watch_counts(void *stop)
+{
+    uint64_t most = 0;
+
+    while (!__atomic_load_n((bool *) stop, __ATOMIC_RELAXED)) {
+        struct dp_storm s = state(3);
+
+        if (s.total.tx_ok < most)
+            return "went back";
+        most = s.total.tx_ok;
+    }
+    return NULL;
+}
+
+/* Another thread reads while storms come and go: what passed in one must not
+ * show twice when it ends, and then no more. */
+Test(dp_watchdog, section_9_counts_of_storms_never_go_back)
+{
+    bool stop = false;
+    void *wrong;
+    pthread_t id;
+
+    rig.conf[1].dog.action = WATCHDOG_FORWARD;
+    rig_apply(&rig);
+    pthread_create(&id, NULL, watch_counts, &stop);
+    for (int i = 0; i < 300; i++) {
+        storm(P(3), 300 * MS);
+        offer(3, 30);
+        rig_settle(&rig);
+        rig_run(&rig, 500 * MS);
+        left(1, 3);
+    }
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    pthread_join(id, &wrong);
+    cr_assert_null(wrong, "%s", (const char *) wrong);
+    cr_assert_eq(state(3).n_restored, 300);
+    cr_assert_eq(state(3).total.tx_ok, 9000);
 }
 
 Test(dp_watchdog, section_9_alert_only_reports)
