@@ -397,10 +397,30 @@ def _(t):
     sends("pfc counters eth1 clear", "pfc.counters_clear", {"port": "eth1"})
     sends("drill hold eth1 queue 3 for 500ms", "drill.hold",
           {"port": "eth1", "queues": [3], "duration_ms": 500})
-    sends("export", "config.export", {})
     sends("rpc some.method", "some.method", None)
     sends("rpc some.method [1,2]", "some.method", [1, 2])
     sends("-- port show --json", "port.show", {"name": "--json"})
+
+
+@slc.test("export is that of one moment, whatever it takes")
+def _(t):
+    generations = iter([1, 2, 2, 2])
+    answers = {
+        "daemon.status": lambda p: {"config_generation": next(generations)},
+        "config.export": lambda p: {"bridges": {"br0": {"ports": {
+            "p%d" % i: {} for i in range(p["first_port"], min(
+                100, p["first_port"] + p["max_ports"]))}}}}}
+    with Fake(answers) as fake:
+        p = fake.ctl("export")
+        says(p, OK)
+        assert json.loads(p.stdout) == {"bridges": {"br0": {"ports": {
+            "p%d" % i: {} for i in range(100)}}}}
+        assert [m for m, _ in fake.calls] == [
+            "daemon.status", "config.export", "config.export",
+            "daemon.status"] * 2
+        answers["daemon.status"] = lambda p: {
+            "config_generation": len(fake.calls)}
+        says(fake.ctl("export"), REFUSED, "changed all the time")
 
 
 @slc.test("the words of a command come in any order")

@@ -187,6 +187,26 @@ def _(t):
     assert ask(batch)["error"]["code"] == -32600
 
 
+@slc.test("an export goes in pieces, so that it may be longer than an answer")
+def _(t):
+    d = t.enter_context(slc.Daemon())
+    vlans = {"mode": "trunk", "trunks": [7, 8, 9]}
+    d.rpc("config.apply", config={"bridges": {
+        "br%d" % b: {"memory_bytes": 8 << 20, "ports": {
+            "slc%d.%d" % (b, i): {"type": "mem", "vlan": vlans}
+            for i in range(n)}} for b, n in enumerate((70, 0, 100))}})
+    part = d.rpc("config.export", first_port=69, max_ports=3)["bridges"]
+    assert {b: len(part[b]["ports"]) for b in part} == {
+        "br0": 1, "br1": 0, "br2": 2}, part
+    for none in ({"first_port": 170}, {"max_ports": 0}):
+        assert not any(b["ports"] for b in d.rpc(
+            "config.export", **none)["bridges"].values())
+    whole = d.rpc("config.export")
+    assert sum(len(b["ports"]) for b in whole["bridges"].values()) == 170
+    out = slc.run(slc.program("sluicectl"), "-s", d.socket, "export").stdout
+    assert json.loads(out) == whole
+
+
 @slc.test("64 clients; the 65th is told so, and a free place is usable")
 def _(t):
     d = t.enter_context(slc.Daemon())
