@@ -21,6 +21,10 @@ int rpc_params_check(const struct rpc_method *, struct json_object *params,
  * have been cut within a character. */
 struct json_object *rpc_string(const char *text);
 
+/* Says to people which member is twice in its object, in n octets of text
+ * that are known to be JSON. */
+void rpc_find_twice(const char *text, size_t n, char *out, size_t size);
+
 /* What a code is called, and its one-line meaning. */
 struct rpc_code_name {
     enum rpc_code code;

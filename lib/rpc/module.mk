@@ -9,7 +9,8 @@ lib_rpc_librpc_a_SOURCES = \
 	lib/rpc/quantity.c \
 	lib/rpc/rpc.h \
 	lib/rpc/stream.c \
-	lib/rpc/suggest.c
+	lib/rpc/suggest.c \
+	lib/rpc/twice.c
 lib_rpc_librpc_a_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 EXTRA_DIST += lib/rpc/may_include
 

@@ -13,7 +13,7 @@
  * is not, and of a member that comes twice the last one stays.  Used by the
  * daemon per connection and by the client; control thread.
  */
-#include "rpc/rpc.h"
+#include "rpc/internal.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -74,7 +74,10 @@ struct rpc_stream {
     bool refused;             /* JSON, but not for us: see `reason` */
     bool broken;              /* an error was returned: nothing more comes */
     const char *reason;       /* why, for people */
-    char text[96];            /* where `reason` is made up */
+    char text[240];           /* where `reason` is made up */
+    char *raw;                /* the text as it came, of a request */
+    size_t n_raw;             /* octets of it */
+    size_t raw_size;          /* octets that there is room for */
 };
 
 static const struct rpc_limits request_limits = {
@@ -114,6 +117,7 @@ rpc_stream_destroy(struct rpc_stream *s)
     if (!s)
         return;
     json_tokener_free(s->tok);
+    free(s->raw);
     free(s);
 }
 
@@ -432,10 +436,37 @@ step(struct rpc_stream *s, unsigned char b)
     return r;
 }
 
+/* Keeps the octets of a request, to say what is wrong with it; an answer may
+ * be long, and comes from the daemon. */
+static void
+keep(struct rpc_stream *s, const char *data, size_t n)
+{
+    if (s->limits.octets > RPC_MAX_REQUEST)
+        return;
+    if (s->n_raw + n > s->raw_size) {
+        s->raw_size = s->n_raw + n + s->raw_size / 2;
+        s->raw = realloc(s->raw, s->raw_size);
+        if (!s->raw)
+            abort();
+    }
+    memcpy(s->raw + s->n_raw, data, n);
+    s->n_raw += n;
+}
+
+static void
+forget(struct rpc_stream *s)
+{
+    free(s->raw);
+    s->raw = NULL;
+    s->n_raw = 0;
+    s->raw_size = 0;
+}
+
 static enum rpc_feed
 fail(struct rpc_stream *s, enum rpc_code why, enum rpc_code *code)
 {
     s->broken = true;
+    forget(s);
     *code = why;
     json_tokener_reset(s->tok);
     return RPC_FEED_ERROR;
@@ -493,8 +524,11 @@ finish(struct rpc_stream *s, struct json_object *value, bool complete,
     }
     json_tokener_reset(s->tok);
     /* Fewer members than there were: one took the place of another. */
-    if (!s->refused && count_members(value) != s->n_members)
-        refuse(s, "an object has two members of the same name");
+    if (!s->refused && count_members(value) != s->n_members) {
+        rpc_find_twice(s->raw, s->n_raw, s->text, sizeof(s->text));
+        refuse(s, s->text);
+    }
+    forget(s);
     s->n_octets = 0;
     s->n_containers = 0;
     s->n_values = 0;
@@ -532,6 +566,8 @@ rpc_stream_feed(struct rpc_stream *s, const char *data, size_t n, size_t *used,
     if (r == STEP_BAD)
         return fail(s, RPC_PARSE_ERROR, code);
     assert(*used >= begin);
+    if (*used > begin)
+        keep(s, data + begin, *used - begin);
     if (*used > begin &&
         !tokenize(s, data + begin, *used - begin, &value, &complete))
         return fail(s, RPC_PARSE_ERROR, code);

@@ -150,7 +150,7 @@ def _(t):
     refused('{"jsonrpc":"2.0","id":1,"method":"bridge.set","params":'
             '{"name":"b0","map":{"trust\\u0000x":"port"}}}')
     refused('{"jsonrpc":"2.0","id":1,"method":"bridge.add","params":'
-            '{"name":"b0","name":"b1"}}', "two members")
+            '{"name":"b0","name":"b1"}}', "\"name\" is twice in /params")
     refused('{"jsonrpc":"2.0","id":99999999999999999999999999,'
             '"method":"bridge.list"}', "99999999999999999999999999")
     refused('{"jsonrpc":"2.0","id":1,"method":"bridge.add","params":{"name":'

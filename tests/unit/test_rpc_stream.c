@@ -3,6 +3,7 @@
  * Tests of lib/rpc/stream.c: texts out of a stream whatever its cuts, and
  * every bound while octets arrive.
  */
+#include "base/utf8.h"
 #include "rpc/rpc.h"
 
 #include <criterion/criterion.h>
@@ -112,15 +113,44 @@ Test(rpc_stream, integers_beyond_64_bits_are_refused)
 }
 
 /* json-c keeps the last of them. */
-Test(rpc_stream, a_member_that_comes_twice_is_refused)
+Test(rpc_stream, a_member_that_comes_twice_is_refused_by_name)
 {
-    static const char why[] =
-        "(an object has two members of the same name) {} ";
-
-    expect("{\"a\":1,\"a\":2}{}", why);
-    expect("[{\"b\":{\"a\":1,\"\\u0061\":1}}]{}", why);
+    expect("{\"a\":1,\"a\":2}{}",
+           "(the member \"a\" is twice in the outermost object) {} ");
+    expect("[{\"b\":{\"a\":1,\"\\u0061\":1}}]{}",
+           "(the member \"\\u0061\" is twice in /0/b) {} ");
+    expect("{\"x\":[{},[{\"y\" : {\"\\n\":\"]\\\"}:\", \"\\n\" : 0}}]]}{}",
+           "(the member \"\\n\" is twice in /x/1/0/y) {} ");
+    expect("{\"b\":{\"a\":{\"a\":1}},\"c\":[\"b\",\"b\"],\"c\":\"b\"}{}",
+           "(the member \"c\" is twice in the outermost object) {} ");
     expect("{\"a\":{\"a\":[{\"a\":1},{\"a\":\":\"}]}}",
            "{\"a\":{\"a\":[{\"a\":1},{\"a\":\":\"}]}} ");
+}
+
+/* A long name, and a path that is, are cut where a character ends. */
+Test(rpc_stream, a_member_that_comes_twice_may_have_a_long_name)
+{
+    char text[2048], got[512];
+    struct rpc_stream *s = rpc_stream_create();
+    size_t n = 0;
+
+    for (int i = 0; i < 20; i++)
+        n += (size_t) snprintf(text + n, sizeof(text) - n,
+                               "{\"a-long-one-%d\":", i);
+    for (int k = 0; k < 2; k++) {
+        n += (size_t) snprintf(text + n, sizeof(text) - n, k ? ",\"" : "{\"");
+        for (int i = 0; i < 100; i++)
+            n += (size_t) snprintf(text + n, sizeof(text) - n, "\u00e4");
+        n += (size_t) snprintf(text + n, sizeof(text) - n, "\":1");
+    }
+    for (int i = 0; i < 21; i++)
+        text[n++] = '}';
+    feed(s, text, n, n, got, sizeof(got));
+    cr_assert(strstr(got, "is twice in /a-long-one-0/a-long-one-1/"), "%s",
+              got);
+    for (const char *p = got; *p; p += utf8_len(p))
+        cr_assert(utf8_len(p), "%s", got);
+    rpc_stream_destroy(s);
 }
 
 static void
