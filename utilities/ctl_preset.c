@@ -152,6 +152,10 @@ static const struct ctl_key import_keys[] = {
      .kind = CTL_TEXT,
      .path = "ports",
      .doc = "names of theirs and ours, like Ethernet0=eth1,Ethernet4=eth2"},
+    {.name = "links",
+     .kind = CTL_FLAG,
+     .path = "links",
+     .doc = "rates and lengths of cables too"},
     {.name = NULL}};
 
 static const struct ctl_verb import_verbs[] = {

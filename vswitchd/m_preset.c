@@ -103,7 +103,9 @@ import_sonic(void *ctx, struct rpc_client *client, struct json_object *params,
     (void) client;
     if (!error)
         error = conf_sonic_import(json_get(params, "config_db"),
-                                  json_get(params, "ports"), cb, &notes, err);
+                                  json_get(params, "ports"),
+                                  json_get_bool(params, "links", false), cb,
+                                  &notes, err);
     if (error) {
         conf_destroy(to);
         return error;
@@ -141,6 +143,9 @@ static const struct rpc_param sonic_params[] = {
                "is only one."),
     PARAM_OBJECT("ports", "Ports by their names in SONiC: {\"Ethernet0\": "
                           "\"eth1\"}.  Others are those of the same name."),
+    PARAM_BOOL("links", "Whether to take speed in PORT and CABLE_LENGTH as "
+                        "well: ports are shaped to that, and cables "
+                        "emulated."),
     PARAM_BOOL("dry_run", "Whether to say only what would change."),
     PARAM_END,
 };

@@ -21,6 +21,7 @@ lib_conf_libconf_a_SOURCES = \
 	lib/conf/sonic.h \
 	lib/conf/sonic_buffer.c \
 	lib/conf/sonic_int.h \
+	lib/conf/sonic_link.c \
 	lib/conf/sonic_map.c \
 	lib/conf/sonic_queue.c \
 	lib/conf/text.c \

@@ -32,11 +32,13 @@ static const char *const qos_tables[] = {
     "QUEUE",
     "WRED_PROFILE",
     "PFC_WD",
+    "PORT",
+    "CABLE_LENGTH",
 };
 #define N_TABLES (sizeof(qos_tables) / sizeof(qos_tables[0]))
 
-bool
-conf_sonic_is_qos(const char *table)
+static bool
+is_ours(const char *table)
 {
     for (size_t i = 0; i < N_TABLES; i++)
         if (!strcmp(table, qos_tables[i]))
@@ -52,6 +54,7 @@ sonic_note(struct sonic *s, const char *base, const char *member,
 {
     struct json_object *o = json_object_new_object();
     char path[CONF_PATH_SIZE], why[240];
+    const char *text;
     va_list ap;
 
     snprintf(path, sizeof(path), "%s", base);
@@ -62,6 +65,13 @@ sonic_note(struct sonic *s, const char *base, const char *member,
     va_end(ap);
     json_object_object_add(o, "path", json_object_new_string(path));
     json_object_object_add(o, "why", json_object_new_string(why));
+    /* What many ports refer to is looked at for each of them. */
+    text = json_object_to_json_string(o);
+    if (json_object_object_get_ex(s->noted, text, NULL)) {
+        json_object_put(o);
+        return;
+    }
+    json_object_object_add(s->noted, text, NULL);
     json_object_array_add(s->notes, o);
 }
 
@@ -222,8 +232,8 @@ sonic_elem(struct sonic_port *p, const char *section, int i)
 
 /* --- keys ---------------------------------------------------------------- */
 
-static struct sonic_port *
-find_port(struct sonic *s, const char *name)
+struct sonic_port *
+sonic_find_port(struct sonic *s, const char *name)
 {
     struct json_object *ours;
 
@@ -254,7 +264,7 @@ static int
 take_port(struct sonic *s, const char *name, const char *path, int first,
           int last, struct json_object *row, sonic_row_fn *fn)
 {
-    struct sonic_port *p = find_port(s, name);
+    struct sonic_port *p = sonic_find_port(s, name);
     int rc = 0;
 
     if (!p) {
@@ -328,7 +338,8 @@ sonic_check_tables(struct sonic *s)
         char base[CONF_PATH_SIZE], path[CONF_PATH_SIZE];
 
         conf_path_join(base, "", qos_tables[i]);
-        if (!json_object_object_get_ex(s->db, qos_tables[i], NULL))
+        if (!json_object_object_get_ex(s->db, qos_tables[i], NULL) ||
+            (!s->links && sonic_is_link(qos_tables[i])))
             continue;
         if (!json_object_is_type(t, json_type_object))
             return sonic_refuse(s, base, t, "is no object", "an object");
@@ -370,7 +381,7 @@ note_rest(struct sonic *s)
     }
     json_object_object_foreach (s->db, table, t) {
         (void) t;
-        if (!conf_sonic_is_qos(table))
+        if (!is_ours(table))
             sonic_note(s, "", table, "is no table of QoS");
     }
 }
@@ -411,14 +422,17 @@ check_names(struct sonic *s)
 
 int
 conf_sonic_translate(struct json_object *db, struct json_object *names,
-                     const struct conf_bridge *b, struct json_object **edit,
-                     struct json_object **notes, struct err *err)
+                     bool links, const struct conf_bridge *b,
+                     struct json_object **edit, struct json_object **notes,
+                     struct err *err)
 {
-    struct sonic s = {.db = db, .names = names, .b = b, .err = err};
+    struct sonic s = {
+        .db = db, .names = names, .links = links, .b = b, .err = err};
     int rc;
 
     s.bridge = json_object_new_object();
     s.notes = json_object_new_array();
+    s.noted = json_object_new_object();
     s.used = json_object_new_object();
     s.port = conf_alloc(b->n_ports, sizeof(s.port[0]));
     for (uint32_t i = 0; i < b->n_ports; i++)
@@ -434,6 +448,8 @@ conf_sonic_translate(struct json_object *db, struct json_object *names,
         rc = sonic_queues(&s);
     if (!rc)
         rc = sonic_watchdog(&s);
+    if (!rc)
+        rc = sonic_links(&s);
     if (!rc) {
         note_rest(&s);
         *edit = take_edit(&s);
@@ -444,18 +460,19 @@ conf_sonic_translate(struct json_object *db, struct json_object *names,
     free(s.port);
     json_object_put(s.bridge);
     json_object_put(s.notes);
+    json_object_put(s.noted);
     json_object_put(s.used);
     return rc;
 }
 
 int
 conf_sonic_import(struct json_object *db, struct json_object *names,
-                  struct conf_bridge *b, struct json_object **notes,
-                  struct err *err)
+                  bool links, struct conf_bridge *b,
+                  struct json_object **notes, struct err *err)
 {
     struct json_object *edit, *ports, *made;
     char in[CONF_PATH_SIZE], path[CONF_PATH_SIZE];
-    int rc = conf_sonic_translate(db, names, b, &edit, &made, err);
+    int rc = conf_sonic_translate(db, names, links, b, &edit, &made, err);
 
     if (rc)
         return rc;

@@ -15,20 +15,18 @@
 
 /* Translates `db` for the ports of the bridge.  `names` says which port is
  * meant by a name of SONiC ({"Ethernet0": "eth1"}; those that it does not have
- * mean themselves; may be null).
+ * mean themselves; may be null).  links: rates and lengths of cables too.
  * *edit: {"bridge": {...}, "ports": {"eth1": {...}}}, what conf_bridge_edit()
  * and conf_port_edit() take.  *notes: [{"path", "why"}].  The caller puts
  * both. */
 int conf_sonic_translate(struct json_object *db, struct json_object *names,
-                         const struct conf_bridge *, struct json_object **edit,
-                         struct json_object **notes, struct err *);
+                         bool links, const struct conf_bridge *,
+                         struct json_object **edit, struct json_object **notes,
+                         struct err *);
 
 /* The same, applied to the bridge; on error it may be half edited. */
 int conf_sonic_import(struct json_object *db, struct json_object *names,
-                      struct conf_bridge *, struct json_object **notes,
-                      struct err *);
-
-/* Whether a table of config_db.json is one that is looked at. */
-bool conf_sonic_is_qos(const char *table);
+                      bool links, struct conf_bridge *,
+                      struct json_object **notes, struct err *);
 
 #endif

@@ -28,8 +28,11 @@ struct sonic {
     const struct conf_bridge *b; /* whom it is for */
     struct json_object *bridge;  /* edit of the bridge */
     struct json_object *notes;   /* what was not mapped */
+    struct json_object *noted;   /* texts of them, so that each is there once
+                                  */
     struct json_object *used;    /* "TABLE|name" of rows referred to */
     struct sonic_port *port;     /* as many as the bridge has */
+    bool links;                  /* rates and cables are wanted too */
     struct err *err;             /* may be null */
 };
 
@@ -47,7 +50,9 @@ int sonic_check_tables(struct sonic *);
 /* fn for each port (and index) that the keys of the table name. */
 int sonic_each(struct sonic *, const char *table, bool indexed,
                sonic_row_fn *);
-/* {"path", "why"}; the path is base, or base/member. */
+/* The port that a name of SONiC means; null: the bridge has none. */
+struct sonic_port *sonic_find_port(struct sonic *, const char *name);
+/* {"path", "why"}, once; the path is base, or base/member. */
 void sonic_note(struct sonic *, const char *base, const char *member,
                 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* EINVAL: "config_db: PATH: VALUE COMPLAINT: allowed ALLOWED". */
@@ -80,5 +85,7 @@ int sonic_maps(struct sonic *);     /* sonic_map.c */
 int sonic_watchdog(struct sonic *); /* sonic_map.c */
 int sonic_buffers(struct sonic *);  /* sonic_buffer.c */
 int sonic_queues(struct sonic *);   /* sonic_queue.c */
+int sonic_links(struct sonic *);    /* sonic_link.c */
+bool sonic_is_link(const char *table);
 
 #endif

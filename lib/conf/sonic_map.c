@@ -261,6 +261,24 @@ take_watchdog(struct sonic *s, struct sonic_port *p, int index,
     return rc;
 }
 
+/* There it discards what is lossless at once and everywhere. */
+static int
+take_red_switch(struct sonic *s, struct json_object *v)
+{
+    static const char path[] = "/PFC_WD/GLOBAL/BIG_RED_SWITCH";
+    const char *text = sonic_text(v);
+    bool on = !strcmp(text, "enable");
+
+    if (!on && strcmp(text, "disable"))
+        return sonic_refuse(s, path, v, "is no switch", "enable, disable");
+    json_object_object_add(s->bridge, "watchdog_override",
+                           json_object_new_string(on ? "drop" : "off"));
+    if (on)
+        sonic_note(s, path, NULL,
+                   "the override is drop, on every port, but in storms only");
+    return 0;
+}
+
 int
 sonic_watchdog(struct sonic *s)
 {
@@ -273,10 +291,14 @@ sonic_watchdog(struct sonic *s)
     if (!row || rc)
         return rc;
     json_object_object_foreach (row, key, v) {
-        if (strcmp(key, "POLL_INTERVAL"))
-            sonic_note(s, "/PFC_WD/GLOBAL", key, "has no counterpart");
-        else if (!rc)
+        if (rc)
+            break;
+        if (!strcmp(key, "POLL_INTERVAL"))
             rc = sonic_number(s, "/PFC_WD/GLOBAL", key, v, 100, 1000, &ms);
+        else if (!strcmp(key, "BIG_RED_SWITCH"))
+            rc = take_red_switch(s, v);
+        else
+            sonic_note(s, "/PFC_WD/GLOBAL", key, "has no counterpart");
     }
     for (uint32_t i = 0; ms && !rc && i < s->b->n_ports; i++)
         if (s->port[i].has_watchdog)

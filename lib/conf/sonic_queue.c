@@ -151,7 +151,10 @@ take_green(struct sonic *s, const char *path, const char *key,
     }
     if (!strncmp(key, "yellow_", 7) || !strncmp(key, "red_", 4) ||
         !strncmp(key, "wred_yellow", 11) || !strncmp(key, "wred_red", 8))
-        sonic_note(s, path, key, "there are no colours: green holds for all");
+        sonic_note(s, path, key,
+                   "there are no colours: %.32s is not taken, what green has "
+                   "holds for all frames",
+                   sonic_text(v));
     else if (strcmp(key, "wred_green_enable") || strcmp(sonic_text(v), "true"))
         sonic_note(s, path, key,
                    strcmp(key, "wred_green_enable")
@@ -180,13 +183,19 @@ take_wred(struct sonic *s, struct sonic_port *p, int q, const char *base,
     }
     json_object_object_get_ex(row, "wred_green_enable", &green);
     json_object_object_get_ex(queue, "ecn", &ecn);
-    if (rc || strcmp(sonic_text(green), "false") ||
-        json_object_get_boolean(ecn))
+    if (rc)
         return rc;
-    /* Neither drops nor marks. */
+    if (!json_object_object_get_ex(row, "green_max_threshold", NULL)) {
+        sonic_note(s, path, NULL,
+                   "has no green thresholds: it neither drops nor marks");
+        json_object_object_add(queue, "ecn", json_object_new_boolean(false));
+    } else if (strcmp(sonic_text(green), "false") ||
+               json_object_get_boolean(ecn)) {
+        return 0;
+    }
     json_object_object_del(queue, "wred_min_bytes");
     put_number(queue, "wred_max_bytes", 0);
-    return rc;
+    return 0;
 }
 
 /* --- QUEUE ------------------------------------------------------------------

@@ -31,7 +31,7 @@ check(struct json_object *db)
     require(!conf_add_bridge(c, "br0", &b, &err));
     require(!conf_add_port(c, b, "Ethernet0", "mem", &p, &err));
     require(!conf_add_port(c, b, "Ethernet4", "mem", &p, &err));
-    if (conf_sonic_translate(db, NULL, b, &edit, &notes, &err)) {
+    if (conf_sonic_translate(db, NULL, true, b, &edit, &notes, &err)) {
         require(err.msg[0] != '\0' && err.code != 0);
     } else {
         require(json_object_is_type(edit, json_type_object));
@@ -39,7 +39,7 @@ check(struct json_object *db)
         json_object_put(edit);
         json_object_put(notes);
         err_clear(&err);
-        if (conf_sonic_import(db, NULL, b, &notes, &err)) {
+        if (conf_sonic_import(db, NULL, true, b, &notes, &err)) {
             require(err.msg[0] != '\0');
         } else {
             err_clear(&err);

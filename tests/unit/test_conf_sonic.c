@@ -16,6 +16,7 @@ static struct conf_bridge *br;
 static struct conf_port *eth1, *eth2;
 static struct json_object *notes;
 static struct err err;
+static bool links;
 
 static void
 set_up(void)
@@ -26,6 +27,7 @@ set_up(void)
     cr_assert_eq(conf_add_port(c, br, "Ethernet0", "mem", &eth1, &err), 0);
     cr_assert_eq(conf_add_port(c, br, "Ethernet4", "mem", &eth2, &err), 0);
     notes = NULL;
+    links = false;
 }
 
 static void
@@ -49,7 +51,7 @@ import_text(const char *text, const char *names)
     json_object_put(notes);
     notes = NULL;
     err_clear(&err);
-    rc = conf_sonic_import(db, map, br, &notes, &err);
+    rc = conf_sonic_import(db, map, links, br, &notes, &err);
     json_object_put(db);
     json_object_put(map);
     return rc;
@@ -103,7 +105,7 @@ refused(const char *text, const char *path, const char *words)
 
     cr_assert(db, "no JSON: %s", text);
     err_clear(&err);
-    cr_assert(conf_sonic_translate(db, NULL, br, &edit, &made, &err),
+    cr_assert(conf_sonic_translate(db, NULL, true, br, &edit, &made, &err),
               "taken: %s", text);
     cr_assert_str_eq(err.path, path, "%s: %s", text, err.msg);
     cr_assert(strstr(err.msg, words), "%s", err.msg);
@@ -277,6 +279,48 @@ Test(conf_sonic, s11_green_thresholds_hold_for_all)
     cr_assert_null(why("/WRED_PROFILE/W/wred_green_enable"));
 }
 
+/* Once for the profile, whoever refers to it. */
+Test(conf_sonic, s11_each_threshold_of_another_colour_is_listed)
+{
+    static const char *const members[] = {"yellow_min_threshold",
+                                          "yellow_max_threshold",
+                                          "yellow_drop_probability",
+                                          "red_min_threshold",
+                                          "red_max_threshold",
+                                          "red_drop_probability"};
+    char text[1024];
+    int n = snprintf(text, sizeof(text),
+                     "{\"QUEUE\":{\"Ethernet0,Ethernet4|3-4\":"
+                     "{\"wred_profile\":\"W\"}},\"WRED_PROFILE\":{\"W\":"
+                     "{\"green_max_threshold\":\"2000\"");
+
+    for (int i = 0; i < 6; i++)
+        n += snprintf(text + n, sizeof(text) - (size_t) n, ",\"%s\":\"4%d\"",
+                      members[i], i);
+    snprintf(text + n, sizeof(text) - (size_t) n, "}}}");
+    import(text);
+    cr_assert_eq(json_object_array_length(notes), 6, "%s",
+                 json_object_to_json_string(notes));
+    for (int i = 0; i < 6; i++) {
+        char path[80], value[16];
+
+        snprintf(path, sizeof(path), "/WRED_PROFILE/W/%s", members[i]);
+        snprintf(value, sizeof(value), "4%d is not taken", i);
+        noted(path, value);
+    }
+}
+
+Test(conf_sonic, s11_a_profile_without_green_thresholds_does_nothing)
+{
+    import("{\"WRED_PROFILE\":{\"W\":{\"ecn\":\"ecn_all\","
+           "\"yellow_max_threshold\":\"2000\"}},"
+           "\"QUEUE\":{\"Ethernet0|3\":{\"wred_profile\":\"W\"}}}");
+    cr_assert_eq(eth1->queue[3].wred_max_bytes, 0);
+    cr_assert_not(eth1->queue[3].ecn);
+    noted("/WRED_PROFILE/W", "no green thresholds");
+    noted("/WRED_PROFILE/W/yellow_max_threshold", "2000 is not taken");
+}
+
 Test(conf_sonic, s11_neither_marks_nor_drops)
 {
     import("{\"WRED_PROFILE\":{\"W\":{\"ecn\":\"ecn_none\","
@@ -367,8 +411,38 @@ Test(conf_sonic, s9_watchdog)
     cr_assert_eq(eth1->watchdog.restoration_ms, 500);
     cr_assert_eq(eth1->watchdog.poll_ms, 100);
     cr_assert_not(eth2->watchdog.enabled);
-    noted("/PFC_WD/GLOBAL/BIG_RED_SWITCH", "no counterpart");
+    noted("/PFC_WD/GLOBAL/BIG_RED_SWITCH", "in storms only");
+    cr_assert_eq(br->watchdog_override, CONF_OVERRIDE_DROP);
     noted("/PFC_WD/Ethernet0/pfc_stat_history", "no counterpart");
+    import("{\"PFC_WD\":{\"GLOBAL\":{\"BIG_RED_SWITCH\":\"disable\"}}}");
+    cr_assert_eq(br->watchdog_override, CONF_OVERRIDE_OFF);
+    nothing_noted();
+}
+
+/* --- links -----------------------------------------------------------------
+ */
+
+#define LINKS                                                               \
+    "{\"PORT\":{\"Ethernet0\":{\"speed\":\"40000\",\"mtu\":\"9100\"},"      \
+    "\"Ethernet4\":{\"mtu\":\"9100\"},\"Ethernet8\":{\"speed\":\"1000\"}}," \
+    "\"CABLE_LENGTH\":{\"AZURE\":{\"Ethernet0\":\"300m\",\"Ethernet4\":"    \
+    "\"0m\",\"Ethernet8\":\"5m\"}}}"
+
+Test(conf_sonic, s6_rates_and_cables_on_demand)
+{
+    import(LINKS);
+    cr_assert_eq(eth1->rate_bps, 0);
+    noted("/PORT", "on demand");
+    noted("/CABLE_LENGTH", "on demand");
+    links = true;
+    import(LINKS);
+    cr_assert_eq(eth1->rate_bps, UINT64_C(40000000000));
+    cr_assert_eq(eth1->cable_delay_ns, 1516);
+    cr_assert_eq(eth2->rate_bps, 0);
+    cr_assert_eq(eth2->cable_delay_ns, 0);
+    noted("/PORT", "speed is taken");
+    noted("/PORT/Ethernet8", "no port for Ethernet8");
+    noted("/CABLE_LENGTH/AZURE/Ethernet8", "no port for Ethernet8");
 }
 
 /* --- nothing is left out silently ------------------------------------------
@@ -432,6 +506,16 @@ Test(conf_sonic, what_is_malformed_is_refused_with_its_path)
             "/WRED_PROFILE/W/ecn", "ecn_all");
     refused("{\"PFC_WD\":{\"Ethernet0\":{\"action\":\"panic\"}}}",
             "/PFC_WD/Ethernet0/action", "drop, forward, alert");
+    refused("{\"PFC_WD\":{\"GLOBAL\":{\"BIG_RED_SWITCH\":\"maybe\"}}}",
+            "/PFC_WD/GLOBAL/BIG_RED_SWITCH", "enable, disable");
+    refused("{\"PORT\":{\"Ethernet0\":{\"speed\":\"fast\"}}}",
+            "/PORT/Ethernet0/speed", "is no number");
+    refused("{\"PORT\":{\"Ethernet0\":{\"speed\":\"400001\"}}}",
+            "/PORT/Ethernet0/speed", "allowed 1 to 400000");
+    refused("{\"CABLE_LENGTH\":{\"A\":{\"Ethernet0\":\"-1m\"}}}",
+            "/CABLE_LENGTH/A/Ethernet0", "0m to 198000m");
+    refused("{\"CABLE_LENGTH\":{\"A\":{\"Ethernet0\":\"5\"}}}",
+            "/CABLE_LENGTH/A/Ethernet0", "0m to 198000m");
     refused("{\"PFC_WD\":{\"Ethernet0\":{\"detection_time\":\"99\"}}}",
             "/PFC_WD/Ethernet0/detection_time", "100 to 5000");
 }
