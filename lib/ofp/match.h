@@ -131,6 +131,9 @@ extern const struct ofp_field_info ofp_fields[OFP_N_FIELDS];
 void ofp_key_get(const struct ofp_key *, enum ofp_field, uint8_t *value);
 void ofp_key_put(struct ofp_key *, enum ofp_field, const uint8_t *value);
 
+/* The n_bits lowest bits of an OXM value's n_bytes. */
+void ofp_field_ones(enum ofp_field, uint8_t *mask);
+
 /* Adds a field to a match; mask null: exact.  No check. */
 void ofp_match_set(struct ofp_match *, enum ofp_field, const uint8_t *value,
                    const uint8_t *mask);

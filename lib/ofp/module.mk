@@ -1,6 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-EXTRA_DIST += \
+noinst_LIBRARIES += lib/ofp/libofp.a
+lib_ofp_libofp_a_SOURCES = \
+	lib/ofp/act.h \
+	lib/ofp/act10.c \
+	lib/ofp/act_wire.c \
+	lib/ofp/action.c \
 	lib/ofp/action.h \
+	lib/ofp/arena.c \
+	lib/ofp/arena.h \
+	lib/ofp/buf.c \
+	lib/ofp/buf.h \
+	lib/ofp/codec.h \
+	lib/ofp/error.c \
 	lib/ofp/error.h \
+	lib/ofp/fit.c \
+	lib/ofp/group_wire.c \
+	lib/ofp/inst_wire.c \
+	lib/ofp/match.c \
 	lib/ofp/match.h \
-	lib/ofp/may_include
+	lib/ofp/match10.c \
+	lib/ofp/msg.h \
+	lib/ofp/oxm.c \
+	lib/ofp/oxm.h \
+	lib/ofp/port.h \
+	lib/ofp/reply.h \
+	lib/ofp/tablefeat.h \
+	lib/ofp/v10.h
+EXTRA_DIST += lib/ofp/may_include
+
+check_PROGRAMS += tests/unit/test_ofp_match
+TESTS += tests/unit/test_ofp_match
+tests_unit_test_ofp_match_SOURCES = tests/unit/test_ofp_match.c
+tests_unit_test_ofp_match_LDADD = \
+	lib/ofp/libofp.a lib/base/libbase.a $(UNIT_LIBS)
