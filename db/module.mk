@@ -17,7 +17,8 @@ DB_MIGRATIONS = \
 	db/migrations/002-ring-bytes.sql \
 	db/migrations/003-maps-wred.sql \
 	db/migrations/004-watchdog.sql \
-	db/migrations/005-buffers.sql
+	db/migrations/005-buffers.sql \
+	db/migrations/006-ofport.sql
 EXTRA_DIST += db/may_include db/schema.sql $(DB_MIGRATIONS)
 
 # The SQL as C strings, a line each: nothing but sed is needed for it.

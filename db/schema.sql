@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The configuration of sluiced, version 5.  A new database is made from this
+-- The configuration of sluiced, version 6.  A new database is made from this
 -- file; an older one is brought here by the files in migrations/, in order of
 -- their numbers, each of which makes the version that it is named after.  A
 -- test holds both ways to the same result.
@@ -23,7 +23,8 @@ CREATE TABLE bridge (
     cell_bytes       INTEGER NOT NULL DEFAULT 1 CHECK (cell_bytes > 0),
     headroom_pool_bytes INTEGER NOT NULL DEFAULT 0
                      CHECK (headroom_pool_bytes >= 0),
-    headroom_ratio   INTEGER NOT NULL DEFAULT 0 CHECK (headroom_ratio >= 0)
+    headroom_ratio   INTEGER NOT NULL DEFAULT 0 CHECK (headroom_ratio >= 0),
+    local            INTEGER NOT NULL DEFAULT 1 CHECK (local IN (0, 1))
 );
 
 -- Parts of a bridge's memory that groups share.
@@ -65,7 +66,8 @@ CREATE TABLE bridge_map (
     PRIMARY KEY (bridge, kind, from_code)
 ) WITHOUT ROWID;
 
--- A port.  Its slot is its place in the datapath, kept while the port lives.
+-- A port.  Its slot is its place in the datapath, kept while the port lives;
+-- ofport is its number in OpenFlow.
 -- mac: null when none is given.  pfc_priorities: bit p for priority p.
 -- trust, default_priority, priority_tags: null when the bridge's hold.
 CREATE TABLE port (
@@ -91,6 +93,7 @@ CREATE TABLE port (
     cable_emulated   INTEGER NOT NULL DEFAULT 1
                      CHECK (cable_emulated IN (0, 1)),
     cell_bytes       INTEGER NOT NULL DEFAULT 0 CHECK (cell_bytes >= 0),
+    ofport           INTEGER NOT NULL DEFAULT 0 CHECK (ofport >= 0),
     UNIQUE (bridge, slot)
 );
 
@@ -173,4 +176,4 @@ CREATE TABLE port_watch (
 );
 
 PRAGMA application_id = 1397506885;
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;

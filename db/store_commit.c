@@ -79,8 +79,9 @@ put_bridge(const struct store *s, const struct conf_bridge *b, struct err *err)
         s, err,
         "INSERT INTO bridge (name, memory_bytes, max_frame_bytes,"
         " mac_ageing_s, forward_reserved, trust, default_priority,"
-        " cell_bytes, headroom_pool_bytes, headroom_ratio, priority_tags)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) "
+        " cell_bytes, headroom_pool_bytes, headroom_ratio, priority_tags,"
+        " local) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT "
+        "(name) "
         "DO UPDATE SET"
         " memory_bytes = excluded.memory_bytes,"
         " max_frame_bytes = excluded.max_frame_bytes,"
@@ -91,13 +92,14 @@ put_bridge(const struct store *s, const struct conf_bridge *b, struct err *err)
         " cell_bytes = excluded.cell_bytes,"
         " headroom_pool_bytes = excluded.headroom_pool_bytes,"
         " headroom_ratio = excluded.headroom_ratio,"
-        " priority_tags = excluded.priority_tags",
-        "siiiisiiiis", b->name, (int64_t) b->memory_bytes,
+        " priority_tags = excluded.priority_tags,"
+        " local = excluded.local",
+        "siiiisiiiisi", b->name, (int64_t) b->memory_bytes,
         (int64_t) b->max_frame_bytes, (int64_t) b->mac_ageing_s,
         (int64_t) b->forward_reserved, conf_trust_name(b->map.trust),
         (int64_t) b->map.default_prio, (int64_t) b->cell_bytes,
         (int64_t) b->headroom_pool_bytes, (int64_t) b->headroom_ratio,
-        conf_prio_tags_name(b->map.prio_tags));
+        conf_prio_tags_name(b->map.prio_tags), (int64_t) b->local);
 
     if (!rc)
         rc = put_bridge_watch(s, b, err);
@@ -154,9 +156,11 @@ put_port(const struct store *s, const struct conf_bridge *b,
         "INSERT INTO port (name, bridge, type, slot, mac, rate_bps,"
         " cable_delay_ns, ring_bytes, vlan_mode, tag, pfc_priorities,"
         " pfc_asymmetric, pfc_quanta, pause_rx, pause_tx, trust,"
-        " default_priority, priority_tags, cable_emulated, cell_bytes)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "sssimiiisiiiiiisnsii", p->name, b->name, p->cls->type,
+        " default_priority, priority_tags, cable_emulated, cell_bytes,"
+        " ofport)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+        " ?)",
+        "sssimiiisiiiiiisnsiii", p->name, b->name, p->cls->type,
         (int64_t) p->slot, p->have_mac ? p->mac : NULL, (int64_t) p->rate_bps,
         (int64_t) p->cable_delay_ns, (int64_t) p->ring_bytes,
         conf_vlan_mode_name(p->vlan_mode), (int64_t) p->tag,
@@ -165,7 +169,8 @@ put_port(const struct store *s, const struct conf_bridge *b,
         own_trust ? conf_trust_name(m->trust) : NULL,
         own_prio ? (int64_t) m->default_prio : INT64_C(-1),
         own_tags ? conf_prio_tags_name(m->prio_tags) : NULL,
-        (int64_t) p->cable_emulated, (int64_t) p->cell_bytes);
+        (int64_t) p->cable_emulated, (int64_t) p->cell_bytes,
+        (int64_t) p->ofport);
 
     if (!rc)
         rc = put_map(s,

@@ -73,7 +73,7 @@ load_bridge(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
     if (rc)
         return rc;
     if (!store_all_integers(stmt, 1, 4) || !store_all_integers(stmt, 6, 1) ||
-        !store_all_integers(stmt, 8, 3))
+        !store_all_integers(stmt, 8, 4))
         return store_refuse_row(s, "bridge", b->name, "has no integer", err);
     b->memory_bytes = store_u64_at(stmt, 1);
     b->max_frame_bytes = u32_at(stmt, 2);
@@ -88,6 +88,7 @@ load_bridge(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
     b->cell_bytes = u32_at(stmt, 8);
     b->headroom_pool_bytes = store_u64_at(stmt, 9);
     b->headroom_ratio = u32_at(stmt, 10);
+    b->local = store_u64_at(stmt, 11) != 0;
     return 0;
 }
 
@@ -162,7 +163,7 @@ load_port(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
         rc = load_port_words(s, p, stmt, err);
     if (rc)
         return rc;
-    if (!store_all_integers(stmt, 7, 10) || !store_all_integers(stmt, 18, 2))
+    if (!store_all_integers(stmt, 7, 10) || !store_all_integers(stmt, 18, 3))
         return store_refuse_row(s, "port", p->name, "has no integer", err);
     if (sqlite3_column_type(stmt, 5) != SQLITE_NULL) {
         if (sqlite3_column_bytes(stmt, 5) != 6)
@@ -188,6 +189,8 @@ load_port(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
     p->pause_tx = store_u64_at(stmt, 16) != 0;
     p->cable_emulated = store_u64_at(stmt, 18) != 0;
     p->cell_bytes = u32_at(stmt, 19);
+    p->ofport = u32_at(stmt, 20);
+    p->ofport_auto = false;
     return 0;
 }
 
@@ -267,7 +270,7 @@ static const struct {
 } tables[] = {
     {"SELECT name, memory_bytes, max_frame_bytes, mac_ageing_s,"
      " forward_reserved, trust, default_priority, priority_tags, cell_bytes,"
-     " headroom_pool_bytes, headroom_ratio FROM bridge",
+     " headroom_pool_bytes, headroom_ratio, local FROM bridge",
      load_bridge},
     {"SELECT bridge, name, size_bytes, dynamic FROM buffer_pool",
      store_load_pool},
@@ -279,7 +282,7 @@ static const struct {
     {"SELECT name, bridge, type, vlan_mode, trust, mac, default_priority,"
      " slot, rate_bps, cable_delay_ns, ring_bytes, tag, pfc_priorities,"
      " pfc_asymmetric, pfc_quanta, pause_rx, pause_tx, priority_tags,"
-     " cable_emulated, cell_bytes FROM port",
+     " cable_emulated, cell_bytes, ofport FROM port",
      load_port},
     {"SELECT port, kind, from_code, to_code FROM port_map", load_port_map},
     {"SELECT port, vid FROM port_trunk ORDER BY port, vid", load_trunk},

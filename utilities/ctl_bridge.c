@@ -34,6 +34,10 @@ static const struct ctl_key keys[] = {
      .kind = CTL_SWITCH,
      .path = "forward_reserved",
      .doc = "forward 01-80-C2-00-00-0x too (never -01), for labs [off]"},
+    {.name = "local",
+     .kind = CTL_SWITCH,
+     .path = "local",
+     .doc = "a port of its own, a TAP interface of the bridge's name [on]"},
     {.name = "cell",
      .kind = CTL_QTY,
      .path = "cell_bytes",
@@ -74,6 +78,9 @@ add_row(struct ctl_table *t, struct json_object *b)
     ctl_table_qty(t, ctl_int(b, "mac_ageing_s"), RPC_U_S);
     ctl_table_printf(t, "%" PRId64, ctl_int(b, "mac_entries"));
     ctl_table_qty(t, ctl_int(b, "stall_ns"), RPC_U_NS);
+    ctl_table_text(t, ctl_get(b, "local")
+                          ? ctl_text(ctl_get(b, "local"), "state")
+                          : "none");
     ctl_table_text(t, ctl_join(ctl_get(b, "ports"), ports, sizeof(ports)));
 }
 
@@ -81,7 +88,7 @@ static struct ctl_table *
 new_table(struct ctl *ctl)
 {
     return ctl_table_create(ctl, "Bridge|>Memory|>Shared|>Used|>Max frame|"
-                                 ">Ageing|>MACs|>Stall|Ports");
+                                 ">Ageing|>MACs|>Stall|Local|Ports");
 }
 
 static void

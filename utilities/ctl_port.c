@@ -24,6 +24,12 @@ static const struct ctl_key keys[] = {
      .kind = CTL_TEXT,
      .path = "mac",
      .doc = "address of a tap, like 02:00:00:00:00:01"},
+    {.name = "ofport",
+     .kind = CTL_QTY,
+     .path = "ofport",
+     .max = CONF_MAX_OFPORT,
+     .word = "auto=0",
+     .doc = "number in OpenFlow, 1 to 65279 [the lowest that is free]"},
     {.name = "rate",
      .kind = CTL_QTY,
      .path = "rate_bps",
@@ -128,6 +134,7 @@ add_row(struct ctl_table *t, struct json_object *p)
 
     ctl_table_text(t, ctl_text(p, "name"));
     ctl_table_text(t, ctl_text(p, "bridge"));
+    ctl_table_printf(t, "%" PRId64, ctl_int(p, "ofport"));
     ctl_table_text(t, ctl_text(p, "type"));
     ctl_table_text(t, ctl_text(p, "state"));
     ctl_table_text(t, ctl_text(p, "mac"));
@@ -143,9 +150,10 @@ add_row(struct ctl_table *t, struct json_object *p)
 static struct ctl_table *
 new_table(struct ctl *ctl)
 {
-    return ctl_table_create(ctl, "Port|Bridge|Type|State|MAC|>MTU|>Rate|"
-                                 "Shaped|>Cable|VLAN mode|>Tag|Trunks|"
-                                 "Lossless");
+    return ctl_table_create(ctl,
+                            "Port|Bridge|>OFPort|Type|State|MAC|>MTU|>Rate|"
+                            "Shaped|>Cable|VLAN mode|>Tag|Trunks|"
+                            "Lossless");
 }
 
 static void

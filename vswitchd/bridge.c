@@ -8,6 +8,7 @@
 #include "daemon.h"
 #include "events.h"
 #include "history.h"
+#include "ofp/action.h"
 #include "qos/headroom.h"
 
 #include <assert.h>
@@ -40,6 +41,8 @@ port_create(const struct conf_port *c)
         return NULL;
     snprintf(p->name, sizeof(p->name), "%s", c->name);
     p->slot = c->slot;
+    p->ofport = c->ofport;
+    p->is_local = c->ofport == OFPP_LOCAL;
     p->cls = c->cls;
     p->ring_conf = c->ring_bytes;
     p->state = dp_port_create();
@@ -118,6 +121,21 @@ port_kernel_drops(const struct netdev *nd, uint64_t out[PORT_N_KERNEL])
     out[PORT_KERNEL_RING] = counter_get(&nd->stats.rx_ring_drops);
     out[PORT_KERNEL_BACKLOG] = counter_get(&nd->stats.rx_backlog_drops);
     out[PORT_KERNEL_TX] = counter_get(&nd->stats.tx_queue_drops);
+}
+
+bool
+port_is_used(const struct port *p)
+{
+    return !p->is_local || p->link == PORT_UP;
+}
+
+struct port *
+bridge_local(const struct bridge *b)
+{
+    for (int i = 0; i < DP_MAX_PORTS; i++)
+        if (b->ports[i] && b->ports[i]->is_local)
+            return b->ports[i];
+    return NULL;
 }
 
 bool

@@ -31,6 +31,8 @@ enum port_kernel {
 struct port {
     char name[CONF_NAME_MAX + 1];   /* of the interface */
     uint16_t slot;                  /* index in the datapath */
+    uint32_t ofport;                /* number in OpenFlow */
+    bool is_local;                  /* the bridge's own: OFPP_LOCAL */
     const struct netdev_class *cls; /* its type */
     uint32_t ring_conf;             /* ring that is configured; 0: automatic */
     uint32_t ring_bytes;            /* ring that was asked for; 0: default */
@@ -121,6 +123,11 @@ void port_add_stats(struct netdev_stats *sum, const struct netdev_stats *);
 void port_stats(const struct port *, struct netdev_stats *);
 /* What the kernel has lost of a netdev's frames so far. */
 void port_kernel_drops(const struct netdev *, uint64_t out[PORT_N_KERNEL]);
+/* Whether the datapath is to use its netdev: not while the host has the
+ * bridge's own interface down. */
+bool port_is_used(const struct port *);
+/* The bridge's own port; null: it has none. */
+struct port *bridge_local(const struct bridge *);
 /* Whether a group of the port, or with egress a queue, is lossless, by
  * configuration. */
 bool port_is_lossless(const struct bridge *, const struct port *, bool egress);

@@ -23,6 +23,14 @@
 #define RING_SLOT_OVERHEAD 224u
 #define RING_STEP          262144u
 
+const struct conf_port *
+build_conf_port(const struct build *x, uint32_t i)
+{
+    if (i < x->conf->n_ports)
+        return x->conf->ports[i];
+    return i == x->conf->n_ports ? x->local : NULL;
+}
+
 /* --- one port ----------------------------------------------------------- */
 
 /* The receive ring of a port.  An automatic one is the provider's, unless the
@@ -57,6 +65,7 @@ open_netdev(struct build *x, const struct conf_port *cp, struct build_port *bp,
         .pool = dp_pool(x->bridge->dp),
         .have_mac = cp->have_mac,
         .mtu = x->conf->max_frame_bytes - FRAME_OVERHEAD,
+        .down = cp == x->local,
     };
     struct link_info info;
     struct err why;
@@ -83,7 +92,7 @@ open_netdev(struct build *x, const struct conf_port *cp, struct build_port *bp,
 }
 
 /* An interface that a configured port has not got is no reason to refuse:
- * it is waited for. */
+ * it is waited for.  A bridge works without its own. */
 static int
 forgive(struct build *x, const struct conf_port *cp, struct err *why)
 {
@@ -134,7 +143,8 @@ build_new_port(struct build *x, const struct conf_port *cp,
     bp->how = error ? BUILD_ABSENT : BUILD_OPENED;
     if (!error)
         return 0;
-    if (x->mode == BUILD_LENIENT || (was_configured && error == ENOENT))
+    if (x->mode == BUILD_LENIENT || cp == x->local ||
+        (was_configured && error == ENOENT))
         return forgive(x, cp, &why);
     if (err)
         *err = why;
@@ -245,6 +255,8 @@ plan_port(struct build *x, const struct conf_port *cp, uint64_t stall_ns,
     pp->netdev = bp->how == BUILD_KEEP     ? bp->port->netdev
                  : bp->how == BUILD_OPENED ? bp->netdev
                                            : NULL;
+    if (bp->how != BUILD_KEEP || !port_is_used(bp->port))
+        pp->netdev = cp == x->local ? NULL : pp->netdev;
     pp->state = bp->port->state;
     pp->is_new = !bp->port->in_plan;
     conf_build_port(x->conf, cp, &live, stall_ns, pp);
@@ -257,8 +269,8 @@ plan_all(struct build *x, uint64_t stall_ns, struct err *err)
     int error;
 
     x->stall_ns = x->allowed_ns = stall_ns;
-    for (uint32_t i = 0; i < x->conf->n_ports; i++) {
-        error = plan_port(x, x->conf->ports[i], stall_ns, err);
+    for (uint32_t i = 0; build_conf_port(x, i); i++) {
+        error = plan_port(x, build_conf_port(x, i), stall_ns, err);
         if (error)
             return error;
     }
@@ -359,9 +371,9 @@ make_plan(struct build *x, uint64_t stall_ns, struct err *err)
     if (!x->plan)
         return err_sys(err, ENOMEM, "bridge %s", x->conf->name);
     x->plan->generation = x->bridge->generation + 1;
-    for (uint32_t i = 0; i < x->conf->n_ports; i++)
-        if (x->conf->ports[i]->slot >= x->plan->n_slots)
-            x->plan->n_slots = (uint16_t) (x->conf->ports[i]->slot + 1);
+    for (uint32_t i = 0; build_conf_port(x, i); i++)
+        if (build_conf_port(x, i)->slot >= x->plan->n_slots)
+            x->plan->n_slots = (uint16_t) (build_conf_port(x, i)->slot + 1);
     return plan_to_fit(x, stall_ns, err);
 }
 
@@ -378,6 +390,13 @@ new_build(struct daemon *d, const struct conf_bridge *conf,
     x->daemon = d;
     x->conf = conf;
     x->mode = mode;
+    x->local = malloc(sizeof(*x->local));
+    if (!x->local)
+        abort();
+    if (!conf_local_port(conf, x->local)) {
+        free(x->local);
+        x->local = NULL;
+    }
     return x;
 }
 
@@ -411,8 +430,8 @@ build_create(struct daemon *d, const struct conf_bridge *conf,
     struct build *x = new_build(d, conf, mode);
     int error = choose_bridge(x, live, err);
 
-    for (uint32_t i = 0; i < conf->n_ports && !error; i++)
-        error = build_port(x, conf->ports[i], err);
+    for (uint32_t i = 0; build_conf_port(x, i) && !error; i++)
+        error = build_port(x, build_conf_port(x, i), err);
     if (!error)
         error = make_plan(x, stall_ns, err);
     if (error) {
@@ -431,16 +450,17 @@ build_attach(struct bridge *b, struct port *p, bool came, uint64_t stall_ns,
     struct build *x = new_build(b->daemon, conf, BUILD_LENIENT);
     int error = choose_bridge(x, b, err);
 
-    for (uint32_t i = 0; i < conf->n_ports && !error; i++) {
-        struct build_port *bp = &x->ports[conf->ports[i]->slot];
+    for (uint32_t i = 0; build_conf_port(x, i) && !error; i++) {
+        const struct conf_port *cp = build_conf_port(x, i);
+        struct build_port *bp = &x->ports[cp->slot];
 
-        bp->port = b->ports[conf->ports[i]->slot];
+        bp->port = b->ports[cp->slot];
         bp->how = bp->port->netdev ? BUILD_KEEP : BUILD_ABSENT;
         if (bp->port != p)
             continue;
         bp->how = BUILD_ABSENT;
         if (came)
-            error = open_netdev(x, conf->ports[i], bp, err);
+            error = open_netdev(x, cp, bp, err);
         if (came && !error)
             bp->how = BUILD_OPENED;
     }
@@ -471,5 +491,6 @@ build_abort(struct build *x)
     dp_plan_destroy(x->plan);
     if (x->is_new)
         bridge_destroy(x->bridge);
+    free(x->local);
     free(x);
 }

@@ -43,6 +43,7 @@ struct build_port {
 struct build {
     struct daemon *daemon;          /* whose bridge it is */
     const struct conf_bridge *conf; /* what it is to be like */
+    struct conf_port *local;        /* its own port; null: it has none */
     enum build_mode mode;           /* see there */
     struct bridge *bridge;          /* it; made by this build when is_new */
     bool is_new;                    /* it is not running yet */
@@ -53,6 +54,9 @@ struct build {
     bool is_short;                  /* headrooms had to be cut */
     struct build_port ports[DP_MAX_PORTS]; /* by slot */
 };
+
+/* Its ports, the own one last; null: there is none of that number. */
+const struct conf_port *build_conf_port(const struct build *, uint32_t i);
 
 /* Builds the bridge `conf`; `live` is what runs under its name, or null. */
 int build_create(struct daemon *, const struct conf_bridge *conf,

@@ -113,8 +113,12 @@ take_ports(struct build *x)
         }
         bp->port->link = links_state(bp->port);
     }
-    for (uint32_t i = 0; i < x->conf->n_ports; i++)
-        take_ring(b->ports[x->conf->ports[i]->slot], x->conf->ports[i]);
+    for (uint32_t i = 0; build_conf_port(x, i); i++) {
+        const struct conf_port *cp = build_conf_port(x, i);
+
+        b->ports[cp->slot]->ofport = cp->ofport;
+        take_ring(b->ports[cp->slot], cp);
+    }
 }
 
 /* Takes over moved netdevs that their former bridge has let go of. */
@@ -135,7 +139,8 @@ take_moved(struct build *x, struct dp_plan *plan)
         }
         bp->netdev->cls->set_pool(bp->netdev, dp_pool(x->bridge->dp), false);
         bp->port->netdev = bp->netdev;
-        plan->ports[i]->netdev = bp->netdev;
+        if (port_is_used(bp->port))
+            plan->ports[i]->netdev = bp->netdev;
     }
 }
 
@@ -277,6 +282,7 @@ build_commit(struct daemon *d, struct build *const builds[], uint32_t n,
                      "what is missing",
                      builds[i]->conf->name,
                      (unsigned long long) builds[i]->conf->memory_bytes);
+        free(builds[i]->local);
         free(builds[i]);
     }
 }

@@ -55,17 +55,6 @@ links_state(const struct port *p)
     return info.up && info.running ? PORT_UP : PORT_DOWN;
 }
 
-static void
-set_state(struct bridge *b, struct port *p, enum port_state state)
-{
-    if (p->link == state)
-        return;
-    p->link = state;
-    log_info("bridge %s: port %s is %s", b->name, p->name,
-             port_state_name(state));
-    events_link(b, p);
-}
-
 /* The bridge takes over what has become of its interfaces. */
 static bool
 rebuild(struct bridge *b, struct port *p, bool came)
@@ -80,6 +69,19 @@ rebuild(struct bridge *b, struct port *p, bool came)
     }
     build_commit(b->daemon, &x, 1, NULL, 0);
     return true;
+}
+
+static void
+set_state(struct bridge *b, struct port *p, enum port_state state)
+{
+    if (p->link == state)
+        return;
+    p->link = state;
+    log_info("bridge %s: port %s is %s", b->name, p->name,
+             port_state_name(state));
+    events_link(b, p);
+    if (p->is_local && p->netdev) /* it is used while it is up */
+        rebuild(b, NULL, false);
 }
 
 static void

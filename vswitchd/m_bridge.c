@@ -30,6 +30,11 @@
             "forward_reserved",                                               \
             "Whether frames to 01-80-C2-00-00-00 to -0F are forwarded "       \
             "(LLDP, LACP; for labs); those to -01 never are."),               \
+        PARAM_BOOL("local",                                                   \
+                   "Whether it has a port of its own (default): a TAP "       \
+                   "interface of its name, OpenFlow port LOCAL, that the "    \
+                   "daemon makes and leaves down.  It takes part while its "  \
+                   "user has it up."),                                        \
         PARAM_INT("cell_bytes", 1, CONF_MAX_CELL, RPC_U_BYTES,                \
                   "Computed headrooms are whole cells of that size, as in "   \
                   "the switch that is emulated; 1 (default): no cells."),     \
@@ -63,6 +68,23 @@ static const struct rpc_param name_params[] = {
     PARAM_END,
 };
 
+/* The bridge's own port; null when it has none. */
+static struct json_object *
+local_object(const struct bridge *b)
+{
+    const struct port *p = bridge_local(b);
+    struct json_object *o;
+
+    if (!p)
+        return NULL;
+    o = json_object_new_object();
+    json_add_text(o, "state", port_state_name(p->link));
+    methods_add_mac(o, p->live.mac);
+    json_add_uint(o, "mtu", p->live.mtu);
+    json_add_uint(o, "ofport", p->ofport);
+    return o;
+}
+
 struct json_object *
 methods_bridge_object(struct daemon *d, const struct conf_bridge *cb)
 {
@@ -87,6 +109,7 @@ methods_bridge_object(struct daemon *d, const struct conf_bridge *cb)
     json_add_bool(o, "drop_lossless_unknown", cb->drop_unknown);
     json_add_uint(o, "n_ports", cb->n_ports);
     json_object_object_add(o, "ports", ports);
+    json_object_object_add(o, "local", local_object(b));
     json_add_uint(o, "mac_entries",
                   counter_get(&mactab_counters(dp_mactab(b->dp))->n_entries));
     json_add_uint(buffer, "memory_bytes", cb->memory_bytes);
@@ -210,7 +233,8 @@ bridge_show(void *ctx, struct rpc_client *client, struct json_object *params,
     "A bridge: name, memory_bytes, max_frame_bytes, mac_ageing_s, "          \
     "forward_reserved, drop_lossless_unknown, cell_bytes, "                  \
     "headroom_pool_bytes (in force; 0: none), "                              \
-    "headroom_ratio, n_ports, ports (names), mac_entries (learned now), "    \
+    "headroom_ratio, n_ports, ports (names), local (its own port: state, "   \
+    "mac, mtu, ofport; null: it has none), mac_entries (learned now), "      \
     "buffer (memory_bytes, shared_bytes, shared_used, shared_peak, "         \
     "n_buffers, n_free), stall_ns (99.99 percentile of what its thread was " \
     "late), stall_max_ns, stall_allowed_ns (what automatic headrooms allow " \

@@ -33,6 +33,10 @@ static const char *const types[] = {"afpacket", "tap", "mem", NULL};
         PARAM_INT("ring_bytes", 0, CONF_MAX_RING, RPC_U_BYTES,               \
                   "Size of the receive ring; 0: automatic.  A change opens " \
                   "the ring anew: frames that lie in it are lost."),         \
+        PARAM_INT("ofport", 0, CONF_MAX_OFPORT, RPC_U_NONE,                  \
+                  "Number in OpenFlow, that no other port of the bridge "    \
+                  "has; 0 (default): the lowest that is free, which then "   \
+                  "stays."),                                                 \
         {.name = "mac",                                                      \
          .type = RPC_T_STRING,                                               \
          .min = 17,                                                          \
@@ -81,8 +85,8 @@ static const struct rpc_param list_params[] = {
     PARAM_END,
 };
 
-static void
-add_mac(struct json_object *o, const uint8_t mac[6])
+void
+methods_add_mac(struct json_object *o, const uint8_t mac[6])
 {
     char text[18];
 
@@ -101,8 +105,9 @@ methods_port_object(const struct port_view *v, bool full)
     json_add_text(o, "bridge", v->bridge->name);
     json_add_text(o, "type", v->port->cls->type);
     json_add_uint(o, "slot", v->port->slot);
+    json_add_uint(o, "ofport", v->port->ofport);
     json_add_text(o, "state", port_state_name(v->port->link));
-    add_mac(o, v->port->live.mac);
+    methods_add_mac(o, v->port->live.mac);
     json_add_uint(o, "mtu", v->port->live.mtu);
     json_add_uint(o, "rate_bps", conf_port_rate(v->cp, &v->port->live));
     json_add_uint(o, "configured_rate_bps", v->cp->rate_bps);
@@ -253,7 +258,8 @@ port_show(void *ctx, struct rpc_client *client, struct json_object *params,
 }
 
 #define RESULT_PORT                                                          \
-    "name, bridge, type, slot, state (up, down: no carrier or set down, "    \
+    "name, bridge, type, slot, ofport (number in OpenFlow), state (up, "     \
+    "down: no carrier or set down, "                                         \
     "absent: there is no such interface now), mac, mtu, rate_bps (that is "  \
     "in force), configured_rate_bps, cable_delay_ns, cable_emulated, vlan, " \
     "pfc, attached "                                                         \

@@ -115,6 +115,8 @@ void methods_add_kernel_drops(const struct netdev_stats *,
 int methods_edit_bridge(struct daemon *, const char *name,
                         struct json_object *edit, struct err *);
 
+/* Member "mac": "02:00:00:00:00:01". */
+void methods_add_mac(struct json_object *, const uint8_t mac[6]);
 /* What port.show and bridge.show answer. */
 struct json_object *methods_port_object(const struct port_view *, bool full);
 struct json_object *methods_bridge_object(struct daemon *,

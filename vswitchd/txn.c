@@ -79,6 +79,7 @@ txn_commit(struct daemon *d, struct conf *to, struct err *err)
     struct conf *from = d->conf;
     int error;
 
+    conf_settle_ports(to, from);
     if (conf_equal(from, to)) {
         conf_destroy(to);
         return 0;
@@ -125,6 +126,7 @@ txn_start(struct daemon *d, struct err *err)
     if (error)
         return error;
     d->conf = to; /* what is absent was configured before */
+    conf_settle_ports(to, NULL);
     error = conf_validate(to, err);
     if (!error)
         error = build_change(d, to, BUILD_LENIENT, &c, err);

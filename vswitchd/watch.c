@@ -176,7 +176,9 @@ watch_tick(struct daemon *d)
                 watch_arrivals(b, p, now_ns);
             }
             events_violations(b, p);
-            if (!p->netdev || is_muted)
+            /* What keeps a bridge from having its own port is not likely to
+             * pass, but for a name that is taken: then the kernel tells. */
+            if ((!p->netdev && !p->is_local) || is_muted)
                 links_check_port(b, p);
         }
         if (is_muted)

@@ -12,6 +12,7 @@
 #include "conf/conf.h"
 #include "conf/field.h"
 #include "dp/cable.h"
+#include "ofp/action.h"
 #include "qos/headroom.h"
 
 #include <errno.h>
@@ -461,6 +462,7 @@ conf_build_port(const struct conf_bridge *b, const struct conf_port *p,
     out->is_new = is_new;
     if (live)
         memcpy(out->mac, live->mac, 6);
+    out->of_port = p->ofport;
     out->rate_bps = p->rate_bps;
     out->max_frame_bytes = port_max_frame(b, live);
     build_cable(p, live, out);
@@ -486,7 +488,7 @@ conf_build_bridge(const struct conf_bridge *b, struct dp_plan *plan,
         for (pg = 0; p && pg < N_PG; pg++) {
             need.reserved_bytes += p->pg[pg].reserved_bytes;
             conf_need_headroom(&need, p->pg[pg].headroom_bytes);
-            need.n_groups += p->pg_prios[pg] != 0;
+            need.n_groups += p->pg_prios[pg] && p->of_port != OFPP_LOCAL;
         }
     }
     for (i = 0; i < b->n_pools; i++) {

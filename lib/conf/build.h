@@ -1,13 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What others need of the configuration: its words; rates, headrooms, and the
- * plan of a port and of a bridge.  Part of conf.h, which includes it.  Control
- * thread.
+ * What others need of the configuration: pools and numbers of ports; its
+ * words; rates, headrooms, and the plan of a port and of a bridge.  Part of
+ * conf.h, which includes it.  Control thread.
  */
 #ifndef CONF_BUILD_H
 #define CONF_BUILD_H
 
 #include "conf/conf.h"
+
+/* A pool or profile by name; null: there is none. */
+struct conf_pool *conf_find_pool(const struct conf_bridge *, const char *name);
+struct conf_profile *conf_find_profile(const struct conf_bridge *,
+                                       const char *name);
+/* Add with defaults; errors name what is allowed. */
+int conf_add_pool(struct conf_bridge *, const char *name, struct conf_pool **,
+                  struct err *);
+int conf_add_profile(struct conf_bridge *, const char *name,
+                     struct conf_profile **, struct err *);
+/* Removes one.  ENOENT; EBUSY, naming a user, when it is in use. */
+int conf_del_pool(struct conf_bridge *, const char *name, struct err *);
+int conf_del_profile(struct conf_bridge *, const char *name, struct err *);
+/* The thresholds that hold for a group: its own, or its profile's.  *pool is
+ * the slot of the pool that it shares; may be null. */
+const struct conf_group *conf_group_in_force(const struct conf_bridge *,
+                                             const struct conf_port *, int pg,
+                                             uint8_t *pool);
+
+/* The same for the limit of a queue: limit_bytes, alpha and pool. */
+void conf_queue_in_force(const struct conf_bridge *, const struct conf_port *,
+                         int q, struct dp_plan_queue *);
+
+/* After ports were added, before it is validated: the ports that stay keep
+ * their OpenFlow numbers, those that ask for one get it, the others have the
+ * lowest that are free, in the order of addition; the bridges' own ports have
+ * a slot.  `old` may be null. */
+void conf_settle_ports(struct conf *, const struct conf *old);
+/* The bridge's own port as if it were configured; false: it has none.  Its
+ * name is the bridge's, its number OFPP_LOCAL. */
+bool conf_local_port(const struct conf_bridge *, struct conf_port *);
 
 /* The words of the JSON form; find returns false for another word. */
 const char *conf_trust_name(enum dp_trust);

@@ -10,7 +10,7 @@
  *
  * {"bridges": {"br0": {
  *    "memory_bytes": 67108864, "max_frame_bytes": 1522, "mac_ageing_s": 300,
- *    "forward_reserved": false, "cell_bytes": 1,
+ *    "forward_reserved": false, "local": true, "cell_bytes": 1,
  *    "headroom_pool_bytes": 0, "headroom_ratio": 0,
  *    "pools": {"roce": {"size_bytes": 4194304, "mode": "dynamic"}},
  *    "profiles": {"lossless": {"pool": "roce", "reserved_bytes": 0,
@@ -18,6 +18,7 @@
  *        "xon_offset_bytes": 0, "headroom": "auto"}},
  *    "ports": {"eth1": {
  *       "type": "afpacket", "mac": "02:00:00:00:00:01",      (mac: tap only)
+ *       "ofport": 1,                (0: the lowest that is free, and stays)
  *       "rate_bps": 200000000, "cable_delay_ns": 0,
  *       "cable_emulated": true, "cell_bytes": 0, "ring_bytes": 0,
  *       "vlan": {"mode": "trunk", "tag": 0, "trunks": [10, 20]},
@@ -84,6 +85,8 @@
 #define CONF_MAX_VID      4094
 #define CONF_MAX_CELL     4096u
 #define CONF_MAX_RATIO    100u
+#define CONF_MAX_OFPORT   65279u /* below the reserved ones of OpenFlow 1.0 */
+#define CONF_NO_SLOT      UINT16_MAX
 /* What is under way on a cable that is emulated: rate x delay. */
 #define CONF_MAX_WIRE UINT64_C(67108864)
 
@@ -167,6 +170,9 @@ struct conf_port {
     const struct netdev_class *cls; /* its type */
     uint16_t slot;                  /* index in the datapath; never reused
                                        while the port lives */
+    uint32_t ofport;                /* number in OpenFlow, from 1 */
+    bool ofport_auto;               /* it was not asked for: gives way until it
+                                       is settled; no configuration */
     bool have_mac;                  /* mac was given (tap) */
     uint8_t mac[6];                 /* the address that a tap gets */
     uint64_t rate_bps;              /* 0: the interface's own, not shaped */
@@ -197,6 +203,9 @@ struct conf_bridge {
     uint32_t mac_ageing_s;    /* 0: never; .. 1000000 (802.1Q) */
     bool forward_reserved;    /* lab option */
     bool drop_unknown;        /* lossless unknown unicast: not flooded */
+    bool local;               /* has a port of its own, a TAP of its name */
+    uint16_t local_slot;      /* of that port; CONF_NO_SLOT: there is no place
+                                 for it; no configuration */
     enum conf_override watchdog_override; /* of all its ports */
     uint32_t cell_bytes;          /* headrooms are whole cells; 1: no cells */
     uint64_t headroom_pool_bytes; /* headroom that all groups share; 0: not */
@@ -247,28 +256,6 @@ int conf_need_bridge(const struct conf *, const char *name,
                      struct conf_bridge **, struct err *);
 int conf_need_port(const struct conf *, const char *name,
                    struct conf_bridge **, struct conf_port **, struct err *);
-
-/* A pool or profile by name; null: there is none. */
-struct conf_pool *conf_find_pool(const struct conf_bridge *, const char *name);
-struct conf_profile *conf_find_profile(const struct conf_bridge *,
-                                       const char *name);
-/* Add with defaults; errors name what is allowed. */
-int conf_add_pool(struct conf_bridge *, const char *name, struct conf_pool **,
-                  struct err *);
-int conf_add_profile(struct conf_bridge *, const char *name,
-                     struct conf_profile **, struct err *);
-/* Removes one.  ENOENT; EBUSY, naming a user, when it is in use. */
-int conf_del_pool(struct conf_bridge *, const char *name, struct err *);
-int conf_del_profile(struct conf_bridge *, const char *name, struct err *);
-/* The thresholds that hold for a group: its own, or its profile's.  *pool is
- * the slot of the pool that it shares; may be null. */
-const struct conf_group *conf_group_in_force(const struct conf_bridge *,
-                                             const struct conf_port *, int pg,
-                                             uint8_t *pool);
-
-/* The same for the limit of a queue: limit_bytes, alpha and pool. */
-void conf_queue_in_force(const struct conf_bridge *, const struct conf_port *,
-                         int q, struct dp_plan_queue *);
 
 /* Checks the whole: ranges, xon <= xoff, ETS sums, PFC with PAUSE, memory >=
  * reserves + headrooms + a frame per lossy group, names, duplicates.  The

@@ -196,6 +196,9 @@ static const struct field queue_fields[] = {
 static const struct field port_fields[] = {
     {OTHER(conf_port, cls, "type", FIELD_TYPE,
            "kind of port; fixed when the port is added")},
+    {UINT(conf_port, ofport, "ofport", 1, CONF_MAX_OFPORT, 0,
+          "number in OpenFlow; 0: the lowest that is free, and stays"),
+     .zero_ok = true},
     {OTHER(conf_port, mac, "mac", FIELD_MAC, "address of a tap port")},
     {UINT(conf_port, rate_bps, "rate_bps", CONF_MIN_RATE, CONF_MAX_RATE, 0,
           "line rate in bit/s that is shaped to; 0: the interface's own, not "
@@ -252,6 +255,9 @@ static const struct field bridge_fields[] = {
     {BOOL(conf_bridge, drop_unknown, "drop_lossless_unknown",
           "drop lossless frames to unknown unicast addresses instead of "
           "flooding them")},
+    {BOOL(conf_bridge, local, "local",
+          "has a port of its own, a TAP interface of the bridge's name"),
+     .def = 1},
     {ENUM(conf_bridge, watchdog_override, "watchdog_override", overrides,
           "what is done in every storm, whatever the ports say")},
     {UINT(conf_bridge, cell_bytes, "cell_bytes", 1, CONF_MAX_CELL, 1,

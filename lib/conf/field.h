@@ -197,6 +197,13 @@ int conf_check_named(const struct section *, const void *base,
  * (may be null) keep theirs. */
 void conf_settle_pools(struct conf_bridge *, const struct conf_bridge *old);
 
+/* ofport.c: a slot that no port of the bridge has, or CONF_NO_SLOT; and the
+ * lowest OpenFlow number that none has. */
+uint16_t conf_free_slot(const struct conf_bridge *);
+uint32_t conf_free_ofport(const struct conf_bridge *);
+/* No two ports of the bridge have one number. */
+int conf_check_ofports(const struct conf_bridge *, struct err *);
+
 /* pool.c: what groups, queues, profiles and pools demand of each other. */
 int conf_check_pools(const struct conf_bridge *, const struct place *);
 int conf_check_thresholds(const struct conf_bridge *,

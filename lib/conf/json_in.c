@@ -300,6 +300,8 @@ edit_port(struct conf_port *p, struct json_object *v, const struct place *at)
 
     if (rc)
         return rc;
+    if (json_object_object_get_ex(v, "ofport", NULL))
+        p->ofport_auto = !p->ofport;
     settle_vlan(p, v);
     settle_queues(p, v);
     settle_profiles(p, v, "groups");
@@ -455,6 +457,9 @@ give_slots(struct conf_bridge *b, const struct conf_bridge *old)
 
     for (i = 0; i < old->n_ports; i++)
         was[old->ports[i]->slot] = true;
+    if (b->local && old->local && old->local_slot != CONF_NO_SLOT)
+        was[old->local_slot] = used[old->local_slot] =
+            b->n_ports < DP_MAX_PORTS;
     for (i = 0; i < b->n_ports; i++) {
         const struct conf_port *p = predecessor(old, b->ports[i]);
 
@@ -483,8 +488,10 @@ conf_from_json(struct json_object *v, const struct conf *old,
     uint32_t i;
     int rc = read_conf(c, v, err);
 
-    if (!rc)
+    if (!rc) {
+        conf_settle_ports(c, old);
         rc = conf_validate(c, err);
+    }
     if (rc) {
         conf_destroy(c);
         return rc;
@@ -498,6 +505,7 @@ conf_from_json(struct json_object *v, const struct conf *old,
         give_slots(c->bridges[i], was);
         conf_settle_pools(c->bridges[i], was);
     }
+    conf_settle_ports(c, old); /* the bridges' own, now that slots are given */
     *conf = c;
     return 0;
 }

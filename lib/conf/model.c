@@ -224,26 +224,13 @@ conf_add_bridge(struct conf *c, const char *name, struct conf_bridge **bridge,
     b->ports = conf_alloc(DP_MAX_PORTS, sizeof(b->ports[0]));
     object_reset(&conf_bridge_object, b);
     b->map.given = CONF_MAP_ALL;
+    b->local_slot = CONF_NO_SLOT;
     memmove(&c->bridges[at + 1], &c->bridges[at],
             (c->n_bridges - at) * sizeof(c->bridges[0]));
     c->bridges[at] = b;
     c->n_bridges++;
     *bridge = b;
     return 0;
-}
-
-static uint16_t
-lowest_free_slot(const struct conf_bridge *b)
-{
-    bool used[DP_MAX_PORTS] = {false};
-    uint16_t slot = 0;
-    uint32_t i;
-
-    for (i = 0; i < b->n_ports; i++)
-        used[b->ports[i]->slot] = true;
-    while (used[slot])
-        slot++;
-    return slot;
 }
 
 static int
@@ -279,11 +266,12 @@ check_new_port(const struct conf *c, const struct conf_bridge *b,
         return err_set(err, EEXIST, path, name, "a name not in use",
                        "port %s exists already, in bridge %s", name,
                        other->name);
-    if (b->n_ports == DP_MAX_PORTS)
+    if (conf_free_slot(b) == CONF_NO_SLOT)
         return err_set(err, ENOSPC, path, name, "at most 256 ports a bridge",
                        "port %s is one too many for bridge %s: allowed are %d "
-                       "ports",
-                       name, b->name, DP_MAX_PORTS);
+                       "ports%s",
+                       name, b->name, DP_MAX_PORTS,
+                       b->n_ports < DP_MAX_PORTS ? ", with its own" : "");
     return 0;
 }
 
@@ -310,8 +298,10 @@ conf_add_port(struct conf *c, struct conf_bridge *b, const char *name,
     p = conf_alloc(1, sizeof(*p));
     strcpy(p->name, name);
     p->cls = cls;
-    p->slot = lowest_free_slot(b);
+    p->slot = conf_free_slot(b);
     object_reset(&conf_port_object, p);
+    p->ofport = conf_free_ofport(b);
+    p->ofport_auto = true;
     at = port_index(b, name, &found);
     memmove(&b->ports[at + 1], &b->ports[at],
             (b->n_ports - at) * sizeof(b->ports[0]));

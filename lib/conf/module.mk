@@ -14,6 +14,7 @@ lib_conf_libconf_a_SOURCES = \
 	lib/conf/json_in.c \
 	lib/conf/json_out.c \
 	lib/conf/model.c \
+	lib/conf/ofport.c \
 	lib/conf/pool.c \
 	lib/conf/preset.c \
 	lib/conf/preset.h \
@@ -82,3 +83,9 @@ TESTS += tests/unit/test_conf_pool
 tests_unit_test_conf_pool_SOURCES = tests/unit/test_conf_pool.c
 tests_unit_test_conf_pool_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_unit_test_conf_pool_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_conf_ofport
+TESTS += tests/unit/test_conf_ofport
+tests_unit_test_conf_ofport_SOURCES = tests/unit/test_conf_ofport.c
+tests_unit_test_conf_ofport_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_conf_ofport_LDADD = $(CONF_LIBS) $(UNIT_LIBS)

@@ -415,6 +415,8 @@ check_bridge(const struct conf *c, uint32_t at_index, struct err *err)
     }
     if (!rc)
         rc = check_slots(b, err);
+    if (!rc)
+        rc = conf_check_ofports(b, err);
     return rc ? rc : check_memory(b, err);
 }
 

@@ -29,6 +29,7 @@ struct netdev_args {
     bool have_mac;         /* mac is to be set (tap) */
     uint8_t mac[6];        /* the wanted address */
     uint32_t mtu;          /* tap: MTU to set; 0: leave */
+    bool down;             /* tap: not set up, that is for its user */
 };
 
 /* What happened below us.  One writer each: the datapath thread for what rx

@@ -136,7 +136,7 @@ netdev_tap_queue(uint32_t ring_bytes)
                                : queue;
 }
 
-/* Address, MTU and queue as wanted; then up. */
+/* Address, MTU and queue as wanted; then up, unless it is to stay down. */
 static int
 configure(struct tap *t, const struct netdev_args *args, struct err *err)
 {
@@ -150,7 +150,7 @@ configure(struct tap *t, const struct netdev_args *args, struct err *err)
         rc = link_set_mtu(t->up.name, args->mtu, err);
     if (rc == 0)
         rc = link_set_txqlen(t->up.name, queue, err);
-    if (rc == 0)
+    if (rc == 0 && !args->down)
         rc = link_set_up(t->up.name, true, err);
     if (rc == 0)
         rc = link_get(t->up.name, &info, err);

@@ -22,7 +22,8 @@ class Lab:
 
     def links(self, ns):
         return {x["ifname"]: x for x in json.loads(
-            ns.ip("-j", "-d", "addr").stdout) if x["ifname"] != "lo"}
+            ns.ip("-j", "-d", "addr").stdout)
+            if x["ifname"] not in ("lo", "br0")}
 
     def refused(self, status, word, *words):
         """An error that has a word; nothing was made, here or there."""

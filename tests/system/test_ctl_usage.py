@@ -582,7 +582,7 @@ def _(t):
         assert " 1-3,7 " in lines[2] and lines[2].endswith("3,4"), lines
         rows = [line.split("\t") for line in
                 fake.ctl("port", "--tsv").stdout.splitlines()]
-        assert {len(r) for r in rows} == {13}, rows
+        assert {len(r) for r in rows} == {14}, rows
         assert rows[0][:2] == ["port", "bridge"], rows
         row = dict(zip(rows[0], rows[1]))
         assert row["rate"] == "200000000", row

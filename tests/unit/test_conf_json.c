@@ -303,12 +303,12 @@ Test(conf_json, unknown_members)
                    "/bridges/br0/memory", "memory",
                    "bridge br0: unknown member \"memory\": allowed are "
                    "memory_bytes, max_frame_bytes, mac_ageing_s, "
-                   "forward_reserved, drop_lossless_unknown, "
+                   "forward_reserved, drop_lossless_unknown, local, "
                    "watchdog_override, cell_bytes, headroom_pool_bytes, "
                    "headroom_ratio, map, pools, profiles, ports");
     assert_refused(PORT("\"rate_bp\":1"), EINVAL, AT "/rate_bp", "rate_bp",
                    "port eth1: unknown member \"rate_bp\", did you mean "
-                   "\"rate_bps\"?: allowed are type, mac, rate_bps, "
+                   "\"rate_bps\"?: allowed are type, ofport, mac, rate_bps, "
                    "cable_delay_ns, cable_emulated, cell_bytes, ring_bytes, "
                    "vlan, pfc, pause, watchdog, guard, map, "
                    "groups, queues");
@@ -592,9 +592,11 @@ Test(conf_json, ports_that_stay_keep_their_slots)
     cr_assert_eq(slot_of(old, "b"), 0);
     cr_assert_eq(slot_of(c, "d"), slot_of(old, "d"));
     /* New ones, one of another type under an old name, take slots that no
-     * port had. */
-    cr_assert_eq(slot_of(c, "a"), 3);
-    cr_assert_eq(slot_of(c, "c"), 4);
+     * port had, neither the bridge's own. */
+    cr_assert_eq(old->bridges[0]->local_slot, 3);
+    cr_assert_eq(c->bridges[0]->local_slot, 3);
+    cr_assert_eq(slot_of(c, "a"), 4);
+    cr_assert_eq(slot_of(c, "c"), 5);
     cr_assert_eq(conf_validate(c, &err), 0);
     conf_destroy(c);
     conf_destroy(old);
@@ -685,7 +687,7 @@ Test(conf_json, an_export_is_small_where_nothing_is_special)
 
     cr_assert_str_eq(
         json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN),
-        "{\"type\":\"mem\",\"rate_bps\":0,\"cable_delay_ns\":0,"
+        "{\"type\":\"mem\",\"ofport\":1,\"rate_bps\":0,\"cable_delay_ns\":0,"
         "\"cable_emulated\":true,\"cell_bytes\":0,\"ring_bytes\":0,\"vlan\":{"
         "\"mode\":\"trunk\",\"tag\":0,"
         "\"trunks\":[]},\"pfc\":{\"priorities\":[],\"asymmetric\":false,"

@@ -550,6 +550,8 @@ Test(store, version_1_is_brought_up)
     cr_assert_eq(c->bridges[0]->map.default_prio, 2);
     p = conf_find_port(c, "eth1", NULL);
     cr_assert_eq(p->slot, 7);
+    cr_assert_eq(p->ofport, 8);
+    cr_assert(c->bridges[0]->local);
     cr_assert_eq(p->tag, 10);
     cr_assert_eq(p->rate_bps, 200000000);
     cr_assert_eq(p->ring_bytes, 0);
