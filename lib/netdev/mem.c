@@ -285,23 +285,22 @@ static uint32_t
 rx_load(struct mem *m, struct pkt *pkts[], uint32_t max)
 {
     const struct netdev_mem_load *l = &m->load;
-    uint32_t n = l->per_rx < max ? l->per_rx : max;
+    uint32_t wanted = l->per_rx < max ? l->per_rx : max;
+    uint32_t n = pkt_alloc_bulk(m->pool, pkts, wanted);
 
+    if (n < wanted)
+        counter_add(&m->dev.stats.rx_no_buffer, 1);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t k = m->load_next;
-        struct pkt *p = pkt_alloc(m->pool);
+        struct pkt *p = pkts[i];
 
-        if (!p) {
-            counter_add(&m->dev.stats.rx_no_buffer, 1);
-            return i;
-        }
         memcpy(p->data, l->frames[k], l->lens[k]);
         p->len = l->lens[k];
-        if (l->stamp)
-            l->stamp(l->arg, p->data, m->load_number++);
         m->load_next = k + 1 < l->n ? k + 1 : 0;
-        pkts[i] = p;
     }
+    if (l->stamp)
+        l->stamp(l->arg, pkts, n, m->load_number);
+    m->load_number += n;
     return n;
 }
 

@@ -151,9 +151,10 @@ struct netdev_mem_load {
     const uint32_t *lens;         /* their lengths */
     uint32_t n;                   /* how many */
     uint32_t per_rx;              /* frames per rx call */
-    /* Is given each copy, and how many there were before it, to make it one
-     * of many without a template for each; null: nothing is changed. */
-    void (*stamp)(void *arg, uint8_t *frame, uint32_t number);
+    /* Is given n copies, and how many there were before them, to make each one
+     * of many without a template for it; null: nothing is changed. */
+    void (*stamp)(void *arg, struct pkt *const pkts[], uint32_t n,
+                  uint32_t number);
     void *arg; /* handed to stamp */
 };
 void netdev_mem_set_load(struct netdev *, const struct netdev_mem_load *);

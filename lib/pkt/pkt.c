@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The buffer pool: see pkt.h.  Two stacks of free descriptors, with buffers
- * and without, so that what was used last, and is in the cache, is used next.
+ * The buffer pool: see pkt.h.
  */
 #include "pkt/pkt.h"
 
@@ -25,8 +24,7 @@ push_free(struct pkt_pool *pool, struct pkt *p)
         pool->free_clones = p;
         counter_add(&pool->n_free_clones, 1);
     } else {
-        p->next = pool->free;
-        pool->free = p;
+        pool->free[pool->n_free] = p;
         counter_add(&pool->n_free, 1);
     }
 }
@@ -53,6 +51,7 @@ free_descs(struct pkt_pool *pool, uint32_t first, uint32_t n, bool is_clone)
         struct pkt *p = &pool->descs[first + n];
 
         p->pool = pool;
+        p->owner = p;
         p->is_clone = is_clone;
         push_free(pool, p);
     }
@@ -79,7 +78,9 @@ pkt_pool_create(uint32_t n_buffers, uint32_t n_clones, uint32_t frame_bytes)
     pool->descs_bytes = (n + n_clones) * sizeof(struct pkt);
     pool->arena = map_zeros(pool->arena_bytes);
     pool->descs = map_zeros(pool->descs_bytes);
-    if (!pool->arena || !pool->descs) {
+    pool->free_bytes = n * sizeof(pool->free[0]);
+    pool->free = map_zeros(pool->free_bytes);
+    if (!pool->arena || !pool->descs || !pool->free) {
         pkt_pool_destroy(pool);
         return NULL;
     }
@@ -97,9 +98,32 @@ pkt_pool_destroy(struct pkt_pool *pool)
         munmap(pool->arena, pool->arena_bytes);
     if (pool->descs)
         munmap(pool->descs, pool->descs_bytes);
+    if (pool->free)
+        munmap(pool->free, pool->free_bytes);
     pkt_left_free(pool->left);
     pkt_left_free(pool->ended);
     free(pool);
+}
+
+/* What a descriptor looks like that was just taken.  Its owner is itself, as
+ * always. */
+static inline void
+make_ready(const struct pkt_pool *pool, struct pkt *p)
+{
+    p->data = buffer_of(pool, p) + PKT_HEADROOM;
+    p->charge_bytes = 0;
+    p->len = 0;
+    p->wire_bytes = 0;
+    p->n_refs = 1;
+    p->n_held = 0;
+    p->in_port = PKT_NO_PORT;
+    p->pg = 0;
+    p->prio = 0;
+    p->vid = 0;
+    p->tx_skip = 0;
+    p->tx_tag = false;
+    p->tx_l3 = 0;
+    p->tx_ds = 0;
 }
 
 /* A buffer, as long as more than n_left of them are free. */
@@ -114,23 +138,9 @@ alloc(struct pkt_pool *pool, uint32_t n_left)
         counter_add(&pool->n_empty, 1);
         return NULL;
     }
-    p = pool->free;
-    pool->free = p->next;
     counter_set(&pool->n_free, pool->n_free - 1);
-    p->next = NULL;
-    p->data = buffer_of(pool, p) + PKT_HEADROOM;
-    p->owner = p;
-    p->len = 0;
-    p->charge_bytes = 0;
-    p->n_refs = 1;
-    p->n_held = 0;
-    p->in_port = PKT_NO_PORT;
-    p->vid = 0;
-    p->prio = 0;
-    p->pg = 0;
-    p->tx_skip = 0;
-    p->tx_tag = false;
-    p->tx_l3 = 0;
+    p = pool->free[pool->n_free];
+    make_ready(pool, p);
     return p;
 }
 
@@ -144,6 +154,28 @@ struct pkt *
 pkt_alloc_ctl(struct pkt_pool *pool)
 {
     return alloc(pool, 0);
+}
+
+uint32_t
+pkt_alloc_bulk(struct pkt_pool *pool, struct pkt *pkts[], uint32_t n)
+{
+    struct pkt **top;
+
+    if (n > pkt_pool_n_free(pool))
+        pkt_collect(pool);
+    if (n > pkt_pool_n_free(pool)) {
+        counter_add(&pool->n_empty, 1);
+        n = pkt_pool_n_free(pool);
+    }
+    top = pool->free + pool->n_free;
+    for (uint32_t i = 0; i < n; i++) {
+        struct pkt *p = *--top;
+
+        make_ready(pool, p);
+        pkts[i] = p;
+    }
+    counter_set(&pool->n_free, pool->n_free - n);
+    return n;
 }
 
 struct pkt *
@@ -170,7 +202,7 @@ pkt_clone(struct pkt *from)
 }
 
 void
-pkt_free(struct pkt *p)
+pkt_free_shared(struct pkt *p)
 {
     struct pkt_pool *pool = p->pool;
     struct pkt *owner = p->owner;
@@ -199,20 +231,6 @@ uint32_t
 pkt_pool_frame_bytes(const struct pkt_pool *pool)
 {
     return pool->frame_bytes;
-}
-
-uint32_t
-pkt_pool_n_free(const struct pkt_pool *pool)
-{
-    uint64_t n = counter_get(&pool->n_free);
-
-    return n > PKT_N_CTL ? (uint32_t) (n - PKT_N_CTL) : 0;
-}
-
-uint32_t
-pkt_pool_n_free_clones(const struct pkt_pool *pool)
-{
-    return (uint32_t) counter_get(&pool->n_free_clones);
 }
 
 uint64_t

@@ -45,36 +45,40 @@
 struct pkt_pool;
 
 struct pkt {
-    struct pkt *next;      /* link in a queue, or in a free list */
+    struct pkt *next;      /* link in a queue, or in a list of free ones */
     uint8_t *data;         /* first octet of the frame (destination MAC) */
     struct pkt *owner;     /* has the buffer and the charge; itself, mostly */
     struct pkt_pool *pool; /* where it goes back to */
-    uint32_t len;          /* octets of the frame as received, without FCS */
     uint32_t charge_bytes; /* owner: what the ingress group was charged */
+    uint32_t len;          /* octets of the frame as received, without FCS */
+    uint32_t wire_bytes;   /* octets that it has on the wire of its egress
+                              port, padding included; as it came, until act
+                              notes a change */
     uint16_t n_refs;       /* owner: who uses the buffer: descriptors, and
                               providers that hold it (share.h) */
     uint16_t n_held;       /* owner: of n_refs, those of providers */
     uint16_t in_port;      /* ingress slot; PKT_NO_PORT: made by the switch */
-    uint16_t vid;          /* VLAN that it travels in; 0: none */
-    uint8_t prio;          /* priority 0..7 given at ingress */
     uint8_t pg;            /* ingress priority group 0..7 it is charged to */
+    uint8_t prio;          /* priority 0..7 given at ingress */
+    uint16_t vid;          /* VLAN that it travels in; 0: none */
     uint8_t tx_skip;       /* octets after the MACs left out when sent: 0, 4 */
     bool tx_tag;           /* whether a tag is put in after the MACs */
-    uint16_t tx_tpid;      /* its TPID, e.g. 0x8100 */
-    uint16_t tx_tci;       /* its TCI: PCP, DEI, VID */
-    bool is_clone;         /* a descriptor without a buffer of its own */
     uint8_t tx_l3;         /* where the IP header begins whose DSCP and ECN
                               octet is tx_ds when sent; 0: stays as it is */
     uint8_t tx_ds;         /* that octet (TOS, traffic class) */
+    uint16_t tx_tpid;      /* TPID of the tag, e.g. 0x8100 */
+    uint16_t tx_tci;       /* its TCI: PCP, DEI, VID */
+    bool is_clone;         /* a descriptor without a buffer of its own */
 } __attribute__((aligned(64)));
 
 struct pkt_left;
 
-/* Here for share.c, and for what is inline. */
+/* Here for share.c, and for what is inline.  Two stacks of free descriptors,
+ * so that what was used last, and is in the cache, is used next. */
 struct pkt_pool {
-    struct pkt *free;        /* descriptors that have a buffer */
+    struct pkt **free;       /* descriptors that have a buffer: n_free */
     struct pkt *free_clones; /* descriptors that have none */
-    counter_t n_free;        /* length of `free`, PKT_N_CTL included */
+    counter_t n_free;        /* how many, PKT_N_CTL included */
     counter_t n_free_clones; /* length of `free_clones` */
     counter_t n_empty;       /* allocations that found nothing */
     uint32_t n_buffers;      /* buffers for data */
@@ -83,6 +87,7 @@ struct pkt_pool {
     uint32_t stride;         /* from one buffer to the next */
     struct pkt *descs;       /* all descriptors: buffers', spare, clones */
     size_t descs_bytes;      /* their mapping */
+    size_t free_bytes;       /* that of `free` */
     uint8_t *arena;          /* all buffers; touched when first used */
     size_t arena_bytes;      /* size of the mapping */
     uint64_t stride_inv;     /* see pkt_at() */
@@ -111,6 +116,9 @@ void pkt_pool_destroy(struct pkt_pool *);
 /* A descriptor with a buffer, n_refs 1, data after the headroom, len 0,
  * in_port PKT_NO_PORT, no notes; null (and counted) when none is free. */
 struct pkt *pkt_alloc(struct pkt_pool *);
+/* n of them at once, or as many as there are (and counted, once, when that is
+ * fewer).  Returns how many. */
+uint32_t pkt_alloc_bulk(struct pkt_pool *, struct pkt *pkts[], uint32_t n);
 
 /* The same for a MAC control frame, which is given back at once: finds one of
  * PKT_N_CTL further buffers when those for data are in use.  The frame that
@@ -121,10 +129,31 @@ struct pkt *pkt_alloc_ctl(struct pkt_pool *);
  * counted) when no clone is free.  Copies len, vid, prio and the notes. */
 struct pkt *pkt_clone(struct pkt *p);
 
-/* Gives one reference back.  True when it was the last one of the owner's
- * buffer: the caller releases the ingress charge BEFORE this call and asks
- * with pkt_is_last(). */
-void pkt_free(struct pkt *p);
+/* Use pkt_free(). */
+void pkt_free_shared(struct pkt *p);
+
+/* Whether p has a buffer of its own that no one else refers to or holds. */
+static inline bool
+pkt_is_sole(const struct pkt *p)
+{
+    return p->n_refs == 1;
+}
+
+/* Gives one reference back.  The caller releases the ingress charge BEFORE
+ * this call when it is the last one of the owner's buffer: pkt_is_last(). */
+static inline void
+pkt_free(struct pkt *p)
+{
+    struct pkt_pool *pool = p->pool;
+
+    if (!pkt_is_sole(p)) {
+        pkt_free_shared(p);
+        return;
+    }
+    p->n_refs = 0;
+    pool->free[pool->n_free] = p;
+    counter_add(&pool->n_free, 1);
+}
 
 static inline bool
 pkt_is_last(const struct pkt *p)
@@ -139,8 +168,20 @@ uint32_t pkt_pool_n_buffers(const struct pkt_pool *);
 uint32_t pkt_pool_n_clones(const struct pkt_pool *);
 uint32_t pkt_pool_frame_bytes(const struct pkt_pool *);
 /* What pkt_alloc() finds, of n_buffers. */
-uint32_t pkt_pool_n_free(const struct pkt_pool *);
-uint32_t pkt_pool_n_free_clones(const struct pkt_pool *);
+static inline uint32_t
+pkt_pool_n_free(const struct pkt_pool *pool)
+{
+    uint64_t n = counter_get(&pool->n_free);
+
+    return n > PKT_N_CTL ? (uint32_t) (n - PKT_N_CTL) : 0;
+}
+
+static inline uint32_t
+pkt_pool_n_free_clones(const struct pkt_pool *pool)
+{
+    return (uint32_t) counter_get(&pool->n_free_clones);
+}
+
 /* Allocations that found nothing free (buffers, clones). */
 uint64_t pkt_pool_n_empty(const struct pkt_pool *);
 

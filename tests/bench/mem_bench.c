@@ -137,20 +137,24 @@ put_mac(uint8_t *to, uint32_t port, uint32_t number)
 
 /* Frame k of a port: from its address k to an address of another port, not in
  * the order in which that one uses its own; of one priority after the other.
- */
+ * This is the generator, not the switch: it costs what it costs. */
 static void
-stamp(void *arg, uint8_t *f, uint32_t k)
+stamp(void *arg, struct pkt *const pkts[], uint32_t n, uint32_t k)
 {
     const struct bench_port *port = arg;
     const struct bench *b = port->bench;
-    uint32_t to = port->index + 1 + k % (b->n_ports - 1);
     uint32_t mask = b->per_port - 1;
 
-    if (to >= b->n_ports)
-        to -= b->n_ports;
-    put_mac(f, to, k * 2654435761u & mask);
-    put_mac(f + 6, port->index, k & mask);
-    f[14] = (uint8_t) ((k & 7) << 5);
+    for (uint32_t i = 0; i < n; i++, k++) {
+        uint8_t *f = pkts[i]->data;
+        uint32_t to = port->index + 1 + k % (b->n_ports - 1);
+
+        if (to >= b->n_ports)
+            to -= b->n_ports;
+        put_mac(f, to, k * 2654435761u & mask);
+        put_mac(f + 6, port->index, k & mask);
+        f[14] = (uint8_t) ((k & 7) << 5);
+    }
 }
 
 /* Every address is known before anything is measured. */

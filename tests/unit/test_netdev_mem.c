@@ -445,9 +445,10 @@ Test(netdev_mem, pools_of_different_frame_sizes_meet)
 }
 
 static void
-add_number(void *arg, uint8_t *frame, uint32_t number)
+add_number(void *arg, struct pkt *const pkts[], uint32_t n, uint32_t number)
 {
-    frame[20] = (uint8_t) (*(const uint8_t *) arg + number);
+    for (uint32_t i = 0; i < n; i++)
+        pkts[i]->data[20] = (uint8_t) (*(const uint8_t *) arg + number + i);
 }
 
 Test(netdev_mem, load_numbers_its_copies)
