@@ -6,15 +6,12 @@
  */
 #include "dp/dp_priv.h"
 
+/* The port in a slot that the MAC table named for p; null: flood. */
 static inline struct dp_port *
-where(struct dp *dp, const struct pkt *p)
+where(struct dp *dp, const struct pkt *p, int slot)
 {
     struct dp_port *out;
-    int slot;
 
-    if (eth_is_group(p->data))
-        return NULL;
-    slot = mactab_lookup(dp->mactab, p->vid, p->data, dp->now_ns);
     if (slot == MACTAB_NO_PORT)
         return NULL;
     out = dp->port[slot];
@@ -23,23 +20,15 @@ where(struct dp *dp, const struct pkt *p)
     if (dp_unlikely(!out) ||
         (!out->all_vlans && !dp_carries(out->conf, p->vid)))
         return NULL;
-    __builtin_prefetch(&out->queue[out->prio_to_queue[p->prio]], 1);
     return out;
 }
 
 void
 dp_lookup(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 {
-    for (uint32_t i = 0; i < b->n; i++) {
-        const struct pkt *p = b->pkt[i];
+    int slot[PKT_BATCH];
 
-        mactab_prefetch(dp->mactab, p->vid, p->data);
-        mactab_prefetch(dp->mactab, p->vid, p->data + 6);
-    }
-    for (uint32_t i = 0; i < b->n; i++) {
-        const struct pkt *p = b->pkt[i];
-
-        mactab_learn(dp->mactab, p->vid, p->data + 6, in->slot, dp->now_ns);
-        b->to[i] = where(dp, p);
-    }
+    mactab_switch(dp->mactab, b->pkt, b->n, in->slot, dp->now_ns, slot);
+    for (uint32_t i = 0, n = b->n; i < n; i++)
+        b->to[i] = where(dp, b->pkt[i], slot[i]);
 }

@@ -14,6 +14,7 @@
 #include "wire/eth.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,7 +24,9 @@
 #define SWEEP_SETS 16 /* looked at in one step */
 #define SWEEP_MAX  8  /* steps in one call, when calls were rare */
 #define IN_USE     (UINT64_C(1) << 63) /* of a key: not free */
-#define MAX_TICKS  (INT32_MAX / 2)     /* of ageing; two years */
+#define MAC_MASK   ((UINT64_C(1) << 48) - 1)
+#define MAX_TICKS  (INT32_MAX / 2) /* of ageing; two years */
+#define NEVER      INT32_MAX       /* in place of a number of ticks */
 
 struct set {
     uint64_t key[WAYS];  /* VLAN and address; 0: free */
@@ -45,7 +48,7 @@ struct mactab {
     struct set *sets;         /* all of them */
     uint64_t mask;            /* how many, less one */
     uint64_t secret[4];       /* of the hash */
-    int32_t ageing_ticks;     /* 0: never */
+    int32_t ageing_ticks;     /* or NEVER */
     uint32_t now;             /* tick of the last sweep, about now */
     uint32_t n_ports;         /* length of n_of_port */
     uint32_t *n_of_port;      /* learned entries, by port */
@@ -58,7 +61,7 @@ struct mactab {
     struct mactab_counters n; /* what happened */
 };
 
-/* The address in the host's order of octets: two loads. */
+/* The address as a number, first octet lowest: two loads. */
 static inline uint64_t
 key_of(uint16_t vid, const uint8_t mac[6])
 {
@@ -68,14 +71,14 @@ key_of(uint16_t vid, const uint8_t mac[6])
     memcpy(&first, mac, 4);
     memcpy(&last, mac + 4, 2);
     return IN_USE | (uint64_t) (vid & VLAN_VID_MASK) << 48 |
-           (uint64_t) last << 32 | first;
+           (uint64_t) le16toh(last) << 32 | le32toh(first);
 }
 
 static inline void
 key_mac(uint64_t key, uint8_t mac[6])
 {
-    uint32_t first = (uint32_t) key;
-    uint16_t last = (uint16_t) (key >> 32);
+    uint32_t first = htole32((uint32_t) key);
+    uint16_t last = htole16((uint16_t) (key >> 32));
 
     memcpy(mac, &first, 4);
     memcpy(mac + 4, &last, 2);
@@ -90,9 +93,15 @@ key_vid(uint64_t key)
 static inline uint64_t
 fold(uint64_t a, uint64_t b)
 {
+#ifdef __x86_64__
+    /* gcc 12 sends the halves of such a product through memory. */
+    __asm__("mulq %1" : "+a"(a), "+d"(b) : : "cc");
+    return a ^ b;
+#else
     unsigned __int128 m = (unsigned __int128) a * b;
 
     return (uint64_t) m ^ (uint64_t) (m >> 64);
+#endif
 }
 
 /* Two rounds of multiply and fold, keyed with 256 bits that never leave this
@@ -135,7 +144,7 @@ static inline bool
 is_expired(const struct mactab *t, struct slot s, uint32_t now)
 {
     return (int32_t) (now - s.set->seen[s.way]) > t->ageing_ticks &&
-           t->ageing_ticks && !is_fixed(s);
+           !is_fixed(s);
 }
 
 static inline struct slot
@@ -175,6 +184,7 @@ mactab_create(uint32_t n_entries, uint32_t n_ports, uint64_t seed)
     for (int i = 0; i < 4; i++)
         t->secret[i] = rng_u64(&rng) | 1;
     t->mask = n_sets - 1;
+    t->ageing_ticks = NEVER;
     t->n_ports = n_ports;
     t->n_of_port = calloc(n_ports ? n_ports : 1, sizeof(*t->n_of_port));
     /* Memory that is taken from the system as it is used. */
@@ -187,6 +197,8 @@ mactab_create(uint32_t n_entries, uint32_t n_ports, uint64_t seed)
         free(t);
         return NULL;
     }
+    /* Addresses lie all over it: nearly every page would be used anyway. */
+    (void) madvise(sets, n_sets * sizeof(struct set), MADV_HUGEPAGE);
     t->sets = sets;
     return t;
 }
@@ -428,36 +440,107 @@ learn_slow(struct mactab *t, struct slot s, uint64_t key, uint16_t port,
     counter_add(&t->n.n_moved, 1);
 }
 
-void
-mactab_learn(struct mactab *t, uint16_t vid, const uint8_t mac[6],
-             uint16_t port, uint64_t now_ns)
+static inline void
+learn(struct mactab *t, uint64_t key, uint16_t port, uint32_t now)
 {
-    uint64_t key = key_of(vid, mac);
-    uint32_t now = tick(now_ns);
     struct slot s = find(t, key);
 
-    assert(port < t->n_ports);
     if (__builtin_expect(!s.set || s.set->port[s.way] != port, 0))
         learn_slow(t, s, key, port, now);
     else if (s.set->seen[s.way] != now)
         s.set->seen[s.way] = now;
 }
 
-int
-mactab_lookup(struct mactab *t, uint16_t vid, const uint8_t mac[6],
-              uint64_t now_ns)
+static inline int
+lookup(const struct mactab *t, uint64_t key, uint32_t now)
 {
-    struct slot s = find(t, key_of(vid, mac));
+    struct slot s = find(t, key);
 
-    if (!s.set || is_expired(t, s, tick(now_ns)))
+    if (!s.set || is_expired(t, s, now))
         return MACTAB_NO_PORT;
     return s.set->port[s.way];
 }
 
 void
-mactab_prefetch(const struct mactab *t, uint16_t vid, const uint8_t mac[6])
+mactab_learn(struct mactab *t, uint16_t vid, const uint8_t mac[6],
+             uint16_t port, uint64_t now_ns)
 {
-    __builtin_prefetch(home_of(t, hash(t, key_of(vid, mac))));
+    assert(port < t->n_ports);
+    learn(t, key_of(vid, mac), port, tick(now_ns));
+}
+
+int
+mactab_lookup(struct mactab *t, uint16_t vid, const uint8_t mac[6],
+              uint64_t now_ns)
+{
+    return lookup(t, key_of(vid, mac), tick(now_ns));
+}
+
+/* --- the same for a batch ---------------------------------------------- */
+
+/* The addresses of a frame: keys, and the sets where they are at home. */
+struct pair {
+    uint64_t src, dst;           /* keys */
+    struct set *at_src, *at_dst; /* sets */
+};
+
+/* Both keys of a frame, from two loads of eight octets that overlap. */
+static inline void
+read_pair(const struct mactab *t, const struct pkt *p, struct pair *pair)
+{
+    uint64_t vlan = IN_USE | (uint64_t) p->vid << 48;
+    uint64_t first, last;
+
+    memcpy(&first, p->data, 8);
+    memcpy(&last, p->data + 4, 8);
+    pair->dst = vlan | (le64toh(first) & MAC_MASK);
+    pair->src = vlan | le64toh(last) >> 16;
+    pair->at_dst = home_of(t, hash(t, pair->dst));
+    pair->at_src = home_of(t, hash(t, pair->src));
+    __builtin_prefetch(pair->at_dst);
+    __builtin_prefetch(pair->at_src);
+}
+
+/* What is not found as it is expected to be. */
+static __attribute__((noinline)) void
+learn_key(struct mactab *t, uint64_t key, uint16_t port, uint32_t now)
+{
+    learn(t, key, port, now);
+}
+
+/* The same; a static entry is looked at again when it seems to be old. */
+static __attribute__((noinline)) int
+lookup_key(struct mactab *t, uint64_t key, uint32_t now)
+{
+    return lookup(t, key, now);
+}
+
+void
+mactab_switch(struct mactab *t, struct pkt *const pkts[], uint32_t n,
+              uint16_t port, uint64_t now_ns, int to[])
+{
+    struct pair pair[PKT_BATCH];
+    uint32_t now = tick(now_ns);
+
+    assert(n <= PKT_BATCH && port < t->n_ports);
+    for (uint32_t i = 0; i < n; i++)
+        read_pair(t, pkts[i], &pair[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        struct slot s = find_in(pair[i].at_src, pair[i].src);
+
+        /* Nearly always it was seen in this tick, and nothing is written. */
+        if (__builtin_expect(!s.set || s.set->port[s.way] != port ||
+                                 s.set->seen[s.way] != now,
+                             0))
+            learn_key(t, pair[i].src, port, now);
+        s = find_in(pair[i].at_dst, pair[i].dst);
+        if (__builtin_expect(s.set && (int32_t) (now - s.set->seen[s.way]) <=
+                                          t->ageing_ticks,
+                             1))
+            to[i] = s.set->port[s.way];
+        else
+            to[i] = lookup_key(t, pair[i].dst, now);
+    }
 }
 
 /* --- ageing, flushing, static entries, dump ---------------------------- */
@@ -467,7 +550,9 @@ mactab_set_ageing(struct mactab *t, uint64_t ageing_ns)
 {
     uint64_t ticks = (ageing_ns >> TICK_SHIFT) + (ageing_ns > 0);
 
-    t->ageing_ticks = ticks > MAX_TICKS ? MAX_TICKS : (int32_t) ticks;
+    t->ageing_ticks = ticks == 0          ? NEVER
+                      : ticks > MAX_TICKS ? MAX_TICKS
+                                          : (int32_t) ticks;
     t->sweep_every_ns = ageing_ns / 2 / ((t->mask + 1) / SWEEP_SETS);
     t->sweep_next_ns = 0;
 }
@@ -493,7 +578,7 @@ void
 mactab_sweep(struct mactab *t, uint64_t now_ns)
 {
     t->now = tick(now_ns);
-    if (!t->ageing_ticks || now_ns < t->sweep_next_ns)
+    if (t->ageing_ticks == NEVER || now_ns < t->sweep_next_ns)
         return;
     for (int i = 0; i < SWEEP_MAX && now_ns >= t->sweep_next_ns; i++) {
         sweep_step(t, tick(now_ns));

@@ -23,6 +23,7 @@
 #define FLOW_MACTAB_H
 
 #include "base/counter.h"
+#include "pkt/pkt.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,9 +62,11 @@ void mactab_learn(struct mactab *, uint16_t vid, const uint8_t mac[6],
 /* Where the address lives, or MACTAB_NO_PORT. */
 int mactab_lookup(struct mactab *, uint16_t vid, const uint8_t mac[6],
                   uint64_t now_ns);
-/* Brings the set of an address into the cache before it is needed. */
-void mactab_prefetch(const struct mactab *, uint16_t vid,
-                     const uint8_t mac[6]);
+/* Both for n <= PKT_BATCH frames of 14 octets or more that came in on `port`,
+ * one after the other: learns the source of each, then to[i] is where its
+ * destination lives, or MACTAB_NO_PORT. */
+void mactab_switch(struct mactab *, struct pkt *const pkts[], uint32_t n,
+                   uint16_t port, uint64_t now_ns, int to[]);
 
 /* 0: entries never age.  Otherwise they do so no earlier than asked, and two
  * ticks of 67 ms later at most; looked up, they are gone from then on, though
@@ -76,8 +79,9 @@ void mactab_sweep(struct mactab *, uint64_t now_ns);
  * VLAN, or on a port in a VLAN. */
 void mactab_flush(struct mactab *, int port, int vid);
 
-/* Static entries; false when there is no room.  Replaces what was learned, or
- * the port of a static one.  Any learned entry makes room. */
+/* Static entries, of no group address; false when there is no room.  Replaces
+ * what was learned, or the port of a static one.  Any learned entry makes
+ * room. */
 bool mactab_add_static(struct mactab *, uint16_t vid, const uint8_t mac[6],
                        uint16_t port);
 /* False when there is no such static entry. */
