@@ -62,9 +62,10 @@ dp_act(const struct dp_port *out, struct pkt *p, struct dp_tag tag)
     if (p->tx_tag && tag.tpid && tci == tag.tci) {
         p->tx_tag = false; /* it is there */
         p->tx_skip = 0;
-        return;
+    } else {
+        p->tx_skip = tag.tpid ? ETH_VLAN_LEN : 0;
+        p->tx_tpid = tag.tpid ? tag.tpid : ETH_T_VLAN;
+        p->tx_tci = tci;
     }
-    p->tx_skip = tag.tpid ? ETH_VLAN_LEN : 0;
-    p->tx_tpid = tag.tpid ? tag.tpid : ETH_T_VLAN;
-    p->tx_tci = tci;
+    dp_measure(p);
 }

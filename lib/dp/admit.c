@@ -7,7 +7,8 @@
 #include "dp/dp_priv.h"
 
 static void
-refuse(struct dp *dp, struct dp_port *in, struct pkt *p, enum buf_verdict v)
+refuse(struct dp *dp, struct dp_port *in, struct dp_batch *b, struct pkt *p,
+       enum buf_verdict v)
 {
     enum dp_drop reason = v == BUF_HEADROOM_EXCEEDED
                               ? DP_DROP_HEADROOM_EXCEEDED
@@ -19,7 +20,8 @@ refuse(struct dp *dp, struct dp_port *in, struct pkt *p, enum buf_verdict v)
         counter_add(&in->n.pg_violations[p->pg], 1);
         dp_violation(dp, in, p->prio, reason);
     }
-    dp_drop(dp, in, reason, p); /* in_port is not set: nothing charged */
+    dp_forgo(b, p);
+    dp_drop(dp, in, reason, p);
 }
 
 /* A frame of a priority that the peer was told to pause.  Some are under way
@@ -44,47 +46,57 @@ note_late(const struct dp *dp, struct dp_port *in, const struct pkt *p)
         counter_set(&in->late_peak[p->prio], *run);
 }
 
-/* What a group received is what it admitted and what it refused. */
-static void
-show_received(struct dp_port *in)
+/* Charges the frames of some groups one after the other. */
+static __attribute__((noinline)) void
+admit_each(struct dp *dp, struct dp_port *in, struct dp_batch *b,
+           uint8_t groups, uint32_t free_buffers)
 {
-    for (int g = 0; g < N_PG; g++) {
-        const struct buf_group *group = &in->group[g];
+    uint32_t n_kept = 0;
 
-        counter_set(&in->n.pg_rx_frames[g],
-                    group->n_admitted + in->n.pg_drops[g]);
-        counter_set(&in->n.pg_rx_bytes[g],
-                    group->admitted_bytes + in->n.pg_drop_bytes[g]);
+    for (uint32_t i = 0; i < b->n; i++) {
+        struct pkt *p = b->pkt[i];
+        struct buf_group *g = &in->group[p->pg];
+        enum buf_verdict v = BUF_OK;
+
+        if (groups >> p->pg & 1) {
+            v = buf_admit(dp_group_pool(dp, g), g, p->len, free_buffers);
+            if (dp_unlikely(g->xoff)) { /* an admission never makes XON */
+                dp_note_group(dp, in, p->pg);
+                note_late(dp, in, p);
+            }
+        }
+        if (dp_unlikely(v != BUF_OK)) {
+            refuse(dp, in, b, p, v);
+            continue;
+        }
+        b->pkt[n_kept] = p;
+        b->tag[n_kept++] = b->tag[i];
     }
+    b->n = n_kept;
 }
 
+/* The batch came at one moment: it is charged group by group, each as a whole
+ * while that makes no difference. */
 void
 dp_admit(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 {
     /* Buffers that the batch itself took are not free any more: the same
      * number holds for all of its frames. */
     uint32_t free_buffers = dp_room(dp);
-    uint32_t n_kept = 0;
+    uint8_t each = 0;
 
-    for (uint32_t i = 0; i < b->n; i++) {
-        struct pkt *p = b->pkt[i];
-        struct buf_group *g = &in->group[p->pg];
-        enum buf_verdict v =
-            buf_admit(dp_group_pool(dp, g), g, p->len, free_buffers);
+    for (int i = 0; i < N_PG; i++) {
+        struct buf_group *g = &in->group[i];
+        uint32_t n = (uint32_t) (b->pg[i] / DP_PG_FRAME);
 
-        if (dp_unlikely(g->xoff)) { /* an admission never makes XON */
-            dp_note_group(dp, in, p->pg);
-            note_late(dp, in, p);
-        }
-        if (dp_unlikely(v != BUF_OK)) {
-            refuse(dp, in, p, v);
+        if (!n)
             continue;
-        }
-        p->in_port = in->slot;
-        p->charge_bytes = p->len;
-        b->pkt[n_kept] = p;
-        b->tag[n_kept++] = b->tag[i];
+        counter_add(&in->n.pg_rx_frames[i], n);
+        counter_add(&in->n.pg_rx_bytes[i], (uint32_t) b->pg[i]);
+        if (dp_unlikely(!buf_admit_all(dp_group_pool(dp, g), g,
+                                       (uint32_t) b->pg[i], n, free_buffers)))
+            each |= (uint8_t) (1u << i);
     }
-    b->n = n_kept;
-    show_received(in);
+    if (dp_unlikely(each))
+        admit_each(dp, in, b, each, free_buffers);
 }

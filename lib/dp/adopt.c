@@ -204,6 +204,12 @@ set_egress(struct dp *dp, struct dp_port *port, const struct dp_plan_port *old)
     }
 }
 
+static struct dp_class
+class_of(const struct dp_plan_port *pp, uint8_t prio)
+{
+    return (struct dp_class){.pg = pp->prio_to_pg[prio], .prio = prio};
+}
+
 /* Makes what every frame needs of the plan ready for use. */
 static void
 set_fast_path(struct dp_port *port)
@@ -212,19 +218,18 @@ set_fast_path(struct dp_port *port)
 
     memcpy(port->prio_to_queue, pp->prio_to_queue, N_PRIO);
     memcpy(port->prio_to_pg, pp->prio_to_pg, N_PRIO);
-    port->max_frame_bytes = pp->max_frame_bytes;
     port->all_vlans = pp->vlan_mode == DP_VLAN_TRUNK && pp->all_trunks;
     port->may_act = pp->rewrite_pcp | pp->rewrite_dscp;
     if (pp->vlan_mode == DP_VLAN_ACCESS ||
         pp->vlan_mode == DP_VLAN_NATIVE_UNTAGGED ||
         pp->prio_tags != DP_PRIO_TAGS_KEEP)
         port->may_act = 0xff;
-    port->default_prio = pp->default_prio;
     port->trust_dscp = pp->trust == DP_TRUST_DSCP;
-    if (pp->trust != DP_TRUST_PORT)
-        memcpy(port->pcp_to_prio, pp->pcp_to_prio, 8);
-    else
-        memset(port->pcp_to_prio, pp->default_prio, 8);
+    port->untagged = class_of(pp, pp->default_prio);
+    for (int i = 0; i < 8; i++)
+        port->pcp_to_class[i] = pp->trust == DP_TRUST_PORT
+                                    ? port->untagged
+                                    : class_of(pp, pp->pcp_to_prio[i]);
 }
 
 /* What a group holds of a pool goes with it to another. */
@@ -254,6 +259,7 @@ configure(struct dp *dp, struct dp_port *port, struct dp_plan_port *pp)
         pfc_init(&port->pfc, &pp->pfc);
     if (pp->netdev != port->netdev)
         change_netdev(dp, port, pp->netdev);
+    dp_port_set_longest(port);
     memcpy(port->mac, pp->mac, sizeof(port->mac));
     was = port->pfc.paused;
     pfc_set(&port->pfc, &pp->pfc, dp->now_ns);

@@ -26,7 +26,7 @@ dp_conserves(const struct dp *dp, struct dp_audit *out)
         a.rx += port->n.rx_frames;
         a.copies += port->n.copies;
         a.tx += port->n.tx_frames;
-        a.held += port->held;
+        a.held += dp_port_held(port);
         a.on_cable += port->cable ? port->cable->n_data : 0;
         for (int r = 0; r < DP_N_DROPS; r++)
             a.drops_by[r] += port->n.drops[r];
@@ -104,7 +104,7 @@ walk_port(const struct dp *dp, const struct dp_port *port, struct held *held)
         frames += port->queue[q].frames;
     }
     frames += on_cable(port);
-    return ok && frames == port->held && frames == port->n.held &&
+    return ok && frames == port->n.held &&
            dp_set_has(&dp->busy, port->slot) == (port->ready != 0);
 }
 

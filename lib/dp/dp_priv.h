@@ -116,7 +116,10 @@ struct dp_batch {
     struct pkt *pkt[PKT_BATCH];    /* the frames */
     struct dp_tag tag[PKT_BATCH];  /* what parse found */
     struct dp_port *to[PKT_BATCH]; /* what lookup found; null: flood */
+    uint64_t pg[N_PG];             /* frames (DP_PG_FRAME each) and octets for
+                                      each ingress group, until admission */
 };
+#define DP_PG_FRAME (UINT64_C(1) << 32)
 
 /* --- stages ------------------------------------------------------------ */
 
@@ -125,7 +128,8 @@ void dp_rx(struct dp *);
 /* parse.c: takes out MAC control, drops what may not enter, finds VLAN and
  * priority of the rest. */
 void dp_parse(struct dp *, struct dp_port *in, struct dp_batch *);
-/* admit.c: charges the ingress groups, drops what does not fit. */
+/* admit.c: charges the ingress groups, drops what does not fit.  What takes a
+ * frame out of the batch before it must use dp_forgo(). */
 void dp_admit(struct dp *, struct dp_port *in, struct dp_batch *);
 /* lookup.c: learns, and finds where each frame belongs. */
 void dp_lookup(struct dp *, struct dp_port *in, struct dp_batch *);
@@ -141,6 +145,9 @@ bool dp_may_enqueue(struct dp *, struct dp_port *, int q, struct pkt *);
 void dp_enqueue(struct dp *, struct dp_port *in, struct dp_batch *);
 /* tx.c: sends at most a batch from every port that has frames. */
 void dp_tx(struct dp *);
+/* release.c: gives frames, or copies, that were sent back, and with the last
+ * reference to each its charge. */
+void dp_release_sent(struct dp *, struct pkt *const pkts[], uint32_t n);
 
 /* --- pause.c ----------------------------------------------------------- */
 
@@ -191,6 +198,8 @@ void dp_find_cause(const struct dp *, uint16_t slot, uint8_t pg,
 void dp_port_sent(struct dp *, struct dp_port *);
 /* The provider took less than it was given. */
 void dp_port_refused(struct dp *, struct dp_port *, enum netdev_tx);
+/* Works out the longest frame that needs no closer look. */
+void dp_port_set_longest(struct dp_port *);
 /* Shows the numbers of the queues, which the stages keep to themselves. */
 void dp_port_show(struct dp_port *);
 /* Drops everything that is queued on the port. */
@@ -223,78 +232,7 @@ void dp_stall_note(struct dp *, uint64_t now_ns);
 void dp_event(struct dp *, const struct dp_port *, enum dp_event_type,
               uint8_t index);
 
-/* --- what every frame needs -------------------------------------------- */
-
-static inline void
-dp_wake_at(struct dp *dp, uint64_t when_ns)
-{
-    if (when_ns < dp->wake_ns)
-        dp->wake_ns = when_ns;
-}
-
-/* Follows a group's XOFF state: called where that may have changed. */
-static inline void
-dp_note_group(struct dp *dp, struct dp_port *port, int pg)
-{
-    if (dp_unlikely(port->group[pg].xoff != (port->xoff >> pg & 1)))
-        dp_group_changed(dp, port, pg);
-}
-
-/* The pool that a group shares. */
-static inline struct buf_pool *
-dp_group_pool(struct dp *dp, const struct buf_group *g)
-{
-    return &dp->buf[g->conf.pool];
-}
-
-/* Gives a frame, or a copy of one, back; with the last the charge goes.
- * n_free: buffers that are free without it. */
-static inline void
-dp_release(struct dp *dp, struct pkt *p, uint32_t n_free)
-{
-    const struct pkt *o = p->owner;
-
-    if (pkt_is_last(o) && o->in_port != PKT_NO_PORT) {
-        struct dp_port *in = dp->port[o->in_port];
-        struct buf_group *g = &in->group[o->pg];
-
-        /* The buffer is about to be free, and counts as such. */
-        buf_release(dp_group_pool(dp, g), g, o->charge_bytes, n_free + 1);
-        if (dp_unlikely(in->xoff)) /* a release never makes XOFF */
-            dp_note_group(dp, in, o->pg);
-    }
-    pkt_free(p);
-}
-
-/* Free buffers, for buf.h: none while descriptors of flood copies are low. */
-static inline uint32_t
-dp_room(const struct dp *dp)
-{
-    bool low = pkt_pool_n_free_clones(dp->pool) < dp->low_clones;
-
-    return dp_unlikely(low) ? 0 : pkt_pool_n_free(dp->pool);
-}
-
-/* Octets that p occupies on the wire of its egress port, padding included.
- * Queues, schedulers and shapers all count in these. */
-static inline uint32_t
-dp_wire_len(const struct pkt *p)
-{
-    uint32_t len = pkt_tx_len(p);
-
-    return len < PKT_MIN_LEN ? PKT_MIN_LEN : len;
-}
-
-/* Whether the port carries the VLAN: as in Open vSwitch, where a native VLAN
- * is always carried. */
-static inline bool
-dp_carries(const struct dp_plan_port *pp, uint16_t vid)
-{
-    if (pp->vlan_mode == DP_VLAN_ACCESS)
-        return vid == pp->tag;
-    if (pp->all_trunks || (pp->trunks[vid >> 6] >> (vid & 63) & 1))
-        return true;
-    return pp->vlan_mode != DP_VLAN_TRUNK && vid == pp->tag;
-}
+/* What every frame needs. */
+#include "dp/frame.h"
 
 #endif

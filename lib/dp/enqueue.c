@@ -19,7 +19,7 @@ enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
         dp_act(out, p, tag);
     len = dp_wire_len(p);
     if (dp_unlikely(queue->bytes + len > queue->limit ||
-                    pkt_tx_len(p) > out->max_frame_bytes || !out->netdev) &&
+                    len > out->max_frame_bytes) &&
         !dp_may_enqueue(dp, out, q, p))
         return;
     p->next = NULL;
@@ -35,9 +35,6 @@ enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
     queue->tail = p;
     queue->frames++;
     queue->bytes += len;
-    if (queue->bytes > queue->peak)
-        queue->peak = queue->bytes;
-    out->held++;
 }
 
 /* A copy of p for one more port. */
@@ -100,7 +97,9 @@ flood(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag tag)
 void
 dp_enqueue(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 {
-    for (uint32_t i = 0; i < b->n; i++) {
+    uint32_t n = b->n;
+
+    for (uint32_t i = 0; i < n; i++) {
         struct dp_port *out = b->to[i];
 
         if (dp_unlikely(!out))

@@ -12,6 +12,7 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/dp.h \
 	lib/dp/dp_priv.h \
 	lib/dp/enqueue.c \
+	lib/dp/frame.h \
 	lib/dp/lookup.c \
 	lib/dp/mark.c \
 	lib/dp/of.h \
@@ -22,6 +23,7 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/plan.h \
 	lib/dp/port.c \
 	lib/dp/port.h \
+	lib/dp/release.c \
 	lib/dp/rx.c \
 	lib/dp/set.h \
 	lib/dp/stall.c \

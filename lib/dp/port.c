@@ -118,18 +118,29 @@ dp_port_refused(struct dp *dp, struct dp_port *port, enum netdev_tx why)
 }
 
 void
+dp_port_set_longest(struct dp_port *port)
+{
+    bool plain = port->netdev && !port->wd_tx;
+
+    port->max_frame_bytes = plain ? port->conf->max_frame_bytes : 0;
+}
+
+void
 dp_port_show(struct dp_port *port)
 {
-    counter_set(&port->n.held, port->held);
     if (dp_unlikely(port->cable != NULL)) {
         counter_set(&port->n.cable_frames, port->cable->n_data);
         counter_set(&port->n.cable_bytes, port->cable->data_bytes);
     }
     for (int q = 0; q < N_QUEUE; q++) {
-        counter_set(&port->n.q_frames[q], port->queue[q].frames);
-        counter_set(&port->n.q_bytes[q], port->queue[q].bytes);
-        counter_set(&port->n.q_peak[q], port->queue[q].peak);
+        struct dp_queue *queue = &port->queue[q];
+
+        dp_queue_note_peak(queue);
+        counter_set(&port->n.q_frames[q], queue->frames);
+        counter_set(&port->n.q_bytes[q], queue->bytes);
+        counter_set(&port->n.q_peak[q], queue->peak);
     }
+    counter_set(&port->n.held, dp_port_held(port));
 }
 
 void
@@ -138,6 +149,7 @@ dp_port_flush(struct dp *dp, struct dp_port *port, enum dp_drop reason)
     for (int q = 0; q < N_QUEUE; q++) {
         struct dp_queue *queue = &port->queue[q];
 
+        dp_queue_note_peak(queue);
         while (queue->head) {
             struct pkt *p = queue->head;
 
@@ -150,7 +162,6 @@ dp_port_flush(struct dp *dp, struct dp_port *port, enum dp_drop reason)
     }
     port->ready = 0;
     dp_wire_drop(dp, port, reason);
-    port->held = 0;
     dp_set_del(&dp->busy, port->slot);
     dp_set_del(&dp->blocked, port->slot);
     dp_port_show(port);
@@ -164,13 +175,13 @@ thin_out(struct dp *dp, struct dp_port *port, int q, uint8_t prios,
     struct dp_queue *queue = &port->queue[q];
     struct pkt *p = queue->head, *next;
 
+    dp_queue_note_peak(queue);
     queue->head = NULL;
     for (; p; p = next) {
         next = p->next;
         if (prios >> p->prio & 1) {
             queue->frames--;
             queue->bytes -= dp_wire_len(p);
-            port->held--;
             counter_add(&port->watch.tx_drop[p->prio], 1);
             dp_drop_queue(dp, port, q, reason, p);
             continue;

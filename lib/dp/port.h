@@ -25,10 +25,26 @@ struct dp_queue {
     uint64_t bytes;    /* wire octets queued */
     uint64_t limit;    /* most octets that need no closer look (see
                           dp_may_enqueue); UINT64_MAX: any number */
-    uint64_t peak;     /* most octets ever queued */
+    uint64_t peak;     /* most octets ever queued: brought up to date before
+                          a frame leaves, see dp_queue_note_peak */
     uint32_t frames;   /* queued */
     uint32_t head_len; /* wire length of the head, unless empty */
 } __attribute__((aligned(64)));
+
+/* What a frame becomes on the way in. */
+struct dp_class {
+    uint8_t pg;   /* its priority group */
+    uint8_t prio; /* its priority */
+};
+
+/* What is appended is taken out later in the turn, or stays: in between is the
+ * moment at which a queue is longest. */
+static inline void
+dp_queue_note_peak(struct dp_queue *queue)
+{
+    if (queue->bytes > queue->peak)
+        queue->peak = queue->bytes;
+}
 
 /* The order of members follows who reads them together.  What comes of the
  * plan for every frame is copied here, ready for use. */
@@ -37,9 +53,9 @@ struct dp_port {
     const struct dp_plan_port *conf; /* in dp->plan; null: not in a plan */
     struct netdev *netdev;           /* null: interface is absent */
     uint8_t prio_to_queue[N_PRIO];   /* of conf */
-    uint32_t max_frame_bytes;        /* of conf; 0 while wd_tx is not */
-    uint32_t held;                   /* frames in all queues, and on the
-                                        cable */
+    uint32_t max_frame_bytes;        /* of conf; 0 without a netdev, and
+                                        while wd_tx is not: all frames are
+                                        looked at more closely then */
     uint16_t slot;                   /* index in the bridge */
     bool all_vlans;                  /* a trunk of every VLAN */
     uint8_t may_act;                 /* bit p: frames of p may leave otherwise
@@ -56,12 +72,13 @@ struct dp_port {
     uint8_t n_unread; /* full batches in a row that came from a provider
                          which may hide a pause behind them */
     /* As its ingress port: */
-    uint8_t pcp_to_prio[8];     /* by PCP; the same for all if not trusted */
-    uint8_t prio_to_pg[N_PRIO]; /* of conf */
-    uint8_t default_prio;       /* of conf */
-    uint8_t wd_rx;              /* bit p: a storm discards p that comes */
-    uint8_t wd_tx;              /* bit p: and p that is to leave here */
-    bool trust_dscp;            /* of conf */
+    struct dp_class pcp_to_class[8]; /* by PCP; the same for all if it is not
+                                        trusted */
+    struct dp_class untagged;        /* of what carries none */
+    uint8_t prio_to_pg[N_PRIO];      /* of conf */
+    uint8_t wd_rx;                   /* bit p: a storm discards p that comes */
+    uint8_t wd_tx;                   /* bit p: and p that is to leave here */
+    bool trust_dscp;                 /* of conf */
     struct dp_queue queue[N_QUEUE];  /* egress queues */
     struct sched sched;              /* transmission selection */
     struct shaper shaper;            /* line rate; rate_bps 0: not shaped */

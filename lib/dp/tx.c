@@ -4,6 +4,7 @@
  * batch from the queues that are neither paused nor out of rate, and the
  * provider takes what it can.  What it does not take goes back to the head of
  * its queue, in order, and so do the credits that it was charged.
+ * What it takes is given back: stage release.
  */
 #include "dp/dp_priv.h"
 
@@ -62,6 +63,7 @@ take_run(struct dp_port *port, int q, bool shaped, uint64_t now_ns,
     struct pkt *p = queue->head;
     bool more;
 
+    dp_queue_note_peak(queue);
     do {
         more = !shaped || spend(port, q, len, now_ns);
         b->pkt[n++] = p;
@@ -136,8 +138,6 @@ static void
 settle(struct dp *dp, struct dp_port *port, const struct tx_batch *b)
 {
     struct dp_port_counters *c = &port->n;
-    /* Less than there will be: what that holds back, dp_pause_update finds. */
-    uint32_t n_free = dp_room(dp);
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < b->n_runs; i++) {
@@ -155,10 +155,8 @@ settle(struct dp *dp, struct dp_port *port, const struct tx_batch *b)
     if (dp_likely(!port->is_wired)) { /* else once off the cable */
         counter_add(&c->tx_frames, b->n);
         counter_add(&c->tx_bytes, bytes);
-        port->held -= b->n;
     }
-    for (uint32_t i = 0; i < b->n; i++)
-        dp_release(dp, b->pkt[i], n_free);
+    dp_release_sent(dp, b->pkt, b->n);
 }
 
 /* What is still queued: when can the first of it leave? */

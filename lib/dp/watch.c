@@ -53,8 +53,7 @@ apply(struct dp *dp, struct dp_port *port)
 
     port->wd_tx = shared_with(port->prio_to_queue, drop, spared);
     port->wd_rx = shared_with(port->prio_to_pg, drop, spared);
-    /* No frame is that short: all of them are looked at more closely. */
-    port->max_frame_bytes = port->wd_tx ? 0 : port->conf->max_frame_bytes;
+    dp_port_set_longest(port);
     if (port->wd_tx)
         dp_port_flush_prios(dp, port, port->wd_tx, DP_DROP_WATCHDOG_TX);
     if (ignore != port->pfc.ignored) {
@@ -204,6 +203,7 @@ dp_watch_filter(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 
         if (in->wd_rx >> p->prio & 1) {
             counter_add(&in->watch.rx_drop[p->prio], 1);
+            dp_forgo(b, p);
             dp_drop(dp, in, DP_DROP_WATCHDOG_RX, p);
             continue;
         }

@@ -63,7 +63,6 @@ settle(struct dp_port *port, uint32_t n)
     }
     counter_add(&port->n.tx_frames, frames);
     counter_add(&port->n.tx_bytes, bytes);
-    port->held -= frames;
 }
 
 /* A batch of what is due goes out.  True: that went well, and there may be
@@ -135,7 +134,6 @@ dp_wire_drop(struct dp *dp, struct dp_port *port, enum dp_drop reason)
         if (f->is_ctl)
             continue;
         dp_drop_bytes(port, f->queue, reason, f->len);
-        port->held--;
     }
     look_at(dp, port);
 }

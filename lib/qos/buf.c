@@ -126,7 +126,7 @@ buf_admit_slow(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
         charge_shared(pool, g, rest);
     else if (rest > 0)
         charge_headroom(pool, g, rest);
-    buf_count_admitted(g, bytes);
+    buf_count_admitted(g, 1);
     if (!g->xoff) /* an admission can only begin it */
         buf_group_update(pool, g, free_buffers);
     return BUF_OK;

@@ -63,13 +63,11 @@ struct buf_group {
     counter_t reserved_used;    /* bytes charged, by where */
     counter_t shared_used;
     counter_t headroom_used;
-    counter_t n_held;         /* frames charged now */
-    counter_t peak;           /* most bytes ever held */
-    counter_t headroom_peak;  /* most headroom ever used */
-    counter_t n_admitted;     /* frames charged, ever */
-    counter_t admitted_bytes; /* and their bytes */
-    bool xoff;                /* state: the peer is to be paused */
-};
+    counter_t n_held;        /* frames charged now */
+    counter_t peak;          /* most bytes ever held */
+    counter_t headroom_peak; /* most headroom ever used */
+    bool xoff;               /* state: the peer is to be paused */
+} __attribute__((aligned(64)));
 
 /* 2^alpha of so many free bytes. */
 static inline uint64_t
@@ -109,17 +107,49 @@ enum buf_verdict buf_admit_slow(struct buf_pool *, struct buf_group *,
 void buf_release_slow(struct buf_pool *, struct buf_group *, uint32_t bytes,
                       uint32_t free_buffers);
 
-/* What every admission counts, after the charge. */
+/* What every admission of n frames counts, after the charge. */
 static inline void
-buf_count_admitted(struct buf_group *g, uint32_t bytes)
+buf_count_admitted(struct buf_group *g, uint32_t n)
 {
     uint64_t held = buf_group_held(g);
 
-    counter_add(&g->n_held, 1);
-    counter_add(&g->n_admitted, 1);
-    counter_add(&g->admitted_bytes, bytes);
+    counter_add(&g->n_held, n);
     if (held > g->peak)
         counter_set(&g->peak, held);
+}
+
+/* Charges n frames of `bytes` in all to g, when for each of them there is no
+ * more to be said than that it fits: not in XOFF, none of them trips it, and
+ * they lie all in the reserved or all in the shared part.  Otherwise false,
+ * and nothing is charged: ask for one after the other.  free_buffers: see
+ * buf_admit(). */
+static inline bool
+buf_admit_all(struct buf_pool *pool, struct buf_group *g, uint64_t bytes,
+              uint32_t n, uint32_t free_buffers)
+{
+    uint64_t reserved = g->reserved_used, shared = g->shared_used + bytes;
+    uint64_t total, limit = g->conf.limit_bytes;
+
+    if (__builtin_expect(free_buffers <= pool->low_buffers || g->xoff, 0))
+        return false;
+    if (reserved + bytes < g->conf.reserved_bytes) {
+        counter_set(&g->reserved_used, reserved + bytes);
+        buf_count_admitted(g, n);
+        return true;
+    }
+    total = pool->shared_used + bytes;
+    if (g->conf.alpha != BUF_ALPHA_NONE)
+        /* What it will be with them; wraps only if that is refused. */
+        limit = buf_dynamic_limit(g->conf.alpha, pool->shared_bytes - total);
+    if (reserved < g->conf.reserved_bytes || shared >= limit ||
+        total > pool->shared_bytes)
+        return false;
+    counter_set(&g->shared_used, shared);
+    counter_set(&pool->shared_used, total);
+    if (total > pool->shared_peak)
+        counter_set(&pool->shared_peak, total);
+    buf_count_admitted(g, n);
+    return true;
 }
 
 /* Charges a frame of `bytes` to g.  A frame may lie across the reserved and
@@ -127,48 +157,27 @@ buf_count_admitted(struct buf_group *g, uint32_t bytes)
  * past its limit; headroom is never passed.  free_buffers is how many frame
  * buffers the pool still has: at or below pool->low_buffers a lossy frame is
  * refused and a lossless group goes to XOFF, so that headroom finds buffers
- * too.  Inline: the case without trouble, made for every frame. */
+ * too. */
 static inline enum buf_verdict
 buf_admit(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
           uint32_t free_buffers)
 {
-    uint64_t reserved = g->reserved_used, shared = g->shared_used + bytes;
-    uint64_t total, limit = g->conf.limit_bytes;
-
-    if (__builtin_expect(free_buffers <= pool->low_buffers, 0))
-        return buf_admit_slow(pool, g, bytes, free_buffers);
-    if (reserved + bytes < g->conf.reserved_bytes) {
-        counter_set(&g->reserved_used, reserved + bytes);
-        buf_count_admitted(g, bytes);
+    if (buf_admit_all(pool, g, bytes, 1, free_buffers))
         return BUF_OK;
-    }
-    total = pool->shared_used + bytes;
-    if (g->conf.alpha != BUF_ALPHA_NONE)
-        /* What it will be with this frame; wraps only if that is refused. */
-        limit = buf_dynamic_limit(g->conf.alpha, pool->shared_bytes - total);
-    if (reserved < g->conf.reserved_bytes || shared >= limit ||
-        total > pool->shared_bytes)
-        return buf_admit_slow(pool, g, bytes, free_buffers);
-    counter_set(&g->shared_used, shared);
-    counter_set(&pool->shared_used, total);
-    if (total > pool->shared_peak)
-        counter_set(&pool->shared_peak, total);
-    buf_count_admitted(g, bytes);
-    return BUF_OK;
+    return buf_admit_slow(pool, g, bytes, free_buffers);
 }
 
-/* Gives the charge back. */
-static inline void
-buf_release(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
-            uint32_t free_buffers)
+/* Gives the charge of n frames of `bytes` in all back.  False, and nothing is
+ * given back: ask for one after the other. */
+static inline bool
+buf_release_all(struct buf_pool *pool, struct buf_group *g, uint64_t bytes,
+                uint32_t n)
 {
     if (g->xoff || g->headroom_used > 0 ||
-        (g->shared_used > 0 && g->shared_used < bytes)) {
-        buf_release_slow(pool, g, bytes, free_buffers);
-        return;
-    }
-    assert(g->n_held > 0);
-    counter_add(&g->n_held, (uint64_t) -1);
+        (g->shared_used > 0 && g->shared_used < bytes))
+        return false;
+    assert(g->n_held >= n);
+    counter_set(&g->n_held, g->n_held - n);
     if (g->shared_used > 0) {
         assert(pool->shared_used >= bytes);
         counter_set(&g->shared_used, g->shared_used - bytes);
@@ -177,6 +186,16 @@ buf_release(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
         assert(g->reserved_used >= bytes);
         counter_set(&g->reserved_used, g->reserved_used - bytes);
     }
+    return true;
+}
+
+/* Gives the charge of a frame back. */
+static inline void
+buf_release(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
+            uint32_t free_buffers)
+{
+    if (!buf_release_all(pool, g, bytes, 1))
+        buf_release_slow(pool, g, bytes, free_buffers);
 }
 
 /* Takes over a new configuration under traffic: what is charged stays charged

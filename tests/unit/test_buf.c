@@ -101,8 +101,6 @@ Test(buf, s5_headroom_full_is_a_violation_and_charges_nothing)
     cr_assert_eq(buf_admit(&pool, &g, 501, MANY), BUF_HEADROOM_EXCEEDED);
     expect_used(&g, 100, 1000, 1000);
     cr_assert_eq(g.n_held, 2);
-    cr_assert_eq(g.n_admitted, 2);
-    cr_assert_eq(g.admitted_bytes, 2100);
     cr_assert_eq(buf_admit(&pool, &g, 500, MANY), BUF_OK);
 }
 

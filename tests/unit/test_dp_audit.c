@@ -73,7 +73,6 @@ Test(dp_audit, notices_what_is_wrong)
     NOTICED(in->n.copies);
     NOTICED(out->n.tx_frames);
     NOTICED(out->n.drops[DP_DROP_QUEUE_LIMIT]);
-    NOTICED(out->held);
     NOTICED(out->n.held);
     NOTICED(in->group[3].shared_used);
     NOTICED(in->group[3].headroom_used);
