@@ -14,6 +14,10 @@
  * there are too many. */
 bool act_count(const uint8_t *, size_t n, size_t *n_actions,
                struct ofp_error *);
+/* The kind of action that 1.3 gives this number; false: none. */
+bool act_type_of(uint16_t wire, enum ofp_action_type *);
+/* And back. */
+uint16_t act_wire_of(enum ofp_action_type);
 /* A port that frames may be sent to, be it there or not? */
 bool act_out_port_valid(uint32_t port);
 void act_encode(struct ofp_buf *, uint8_t version, const struct ofp_action *);

@@ -79,6 +79,18 @@ find_form(uint16_t wire, uint8_t version, enum ofp_action_type *type)
     return false;
 }
 
+bool
+act_type_of(uint16_t wire, enum ofp_action_type *type)
+{
+    return find_form(wire, OFP_V13, type);
+}
+
+uint16_t
+act_wire_of(enum ofp_action_type type)
+{
+    return forms[type].wire;
+}
+
 static bool
 decode_set_field(struct cursor *c, uint8_t version, struct ofp_action *a,
                  struct ofp_error *e)

@@ -11,6 +11,7 @@ lib_ofp_libofp_a_SOURCES = \
 	lib/ofp/buf.c \
 	lib/ofp/buf.h \
 	lib/ofp/codec.h \
+	lib/ofp/decode.h \
 	lib/ofp/error.c \
 	lib/ofp/error.h \
 	lib/ofp/fit.c \
@@ -19,11 +20,19 @@ lib_ofp_libofp_a_SOURCES = \
 	lib/ofp/match.c \
 	lib/ofp/match.h \
 	lib/ofp/match10.c \
+	lib/ofp/msg.c \
 	lib/ofp/msg.h \
+	lib/ofp/msg10.c \
+	lib/ofp/msg13.c \
+	lib/ofp/multipart.c \
 	lib/ofp/oxm.c \
 	lib/ofp/oxm.h \
 	lib/ofp/port.h \
+	lib/ofp/port_wire.h \
+	lib/ofp/reply.c \
 	lib/ofp/reply.h \
+	lib/ofp/reply_mp.c \
+	lib/ofp/tablefeat.c \
 	lib/ofp/tablefeat.h \
 	lib/ofp/v10.h
 EXTRA_DIST += lib/ofp/may_include
@@ -33,3 +42,8 @@ TESTS += tests/unit/test_ofp_match
 tests_unit_test_ofp_match_SOURCES = tests/unit/test_ofp_match.c
 tests_unit_test_ofp_match_LDADD = \
 	lib/ofp/libofp.a lib/base/libbase.a $(UNIT_LIBS)
+
+# Shows the codec to other implementations: tests/interop/test_ofp_codec.py.
+check_PROGRAMS += tests/interop/ofp_mirror
+tests_interop_ofp_mirror_SOURCES = tests/interop/ofp_mirror.c
+tests_interop_ofp_mirror_LDADD = lib/ofp/libofp.a lib/base/libbase.a

@@ -128,7 +128,7 @@ struct ofp_flow_mod {
     uint16_t priority;             /* of the entry */
     uint16_t idle_s;               /* timeout; 0: none */
     uint16_t hard_s;               /* the same */
-    uint16_t flags;                /* OFPFF_* (flow/tables.h) */
+    uint16_t flags;                /* OFPFF_* (flow/tables.h) as sent */
     uint64_t cookie;               /* opaque */
     uint64_t cookie_mask;          /* bits that modify and delete compare;
                                       1.0: 0 */

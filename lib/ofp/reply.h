@@ -21,9 +21,9 @@ void ofp_end(struct ofp_buf *, size_t start); /* writes its length */
 
 /* versions: bit v.  In the header: the highest. */
 void ofp_send_hello(struct ofp_buf *, uint32_t xid, uint32_t versions);
-/* About a message of n octets, of which up to `room` octets are repeated (64
- * at least, when there are).  Version and xid are that message's; a hello
- * failure (HELLO_FAILED) carries the text instead. */
+/* About a message of n octets, of which 128 at most are repeated.  Version
+ * and xid are that message's (a version that there is not becomes 1.3); a
+ * hello failure carries the sentence instead. */
 void ofp_send_error(struct ofp_buf *, uint8_t version, const uint8_t *msg,
                     size_t n, const struct ofp_error *);
 void ofp_send_echo_request(struct ofp_buf *, uint8_t version, uint32_t xid);
@@ -91,7 +91,8 @@ enum ofp_port_reason {
 void ofp_send_port_status(struct ofp_buf *, uint8_t version, unsigned reason,
                           const struct ofp_port *);
 
-void ofp_send_role(struct ofp_buf *, uint8_t version, uint32_t xid,
+/* 1.3 only, these three. */
+void ofp_send_role(struct ofp_buf *, uint32_t xid,
                    const struct ofp_role_msg *);
 void ofp_send_async(struct ofp_buf *, uint32_t xid,
                     const struct ofp_async_config *);
