@@ -7,21 +7,12 @@
  */
 #include "dp/dp_priv.h"
 
-static inline __attribute__((always_inline)) void
-enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
+/* Puts p at the end of a queue of out. */
+static inline void
+append(struct dp *dp, struct dp_port *out, int q, struct pkt *p, uint32_t len)
 {
-    int q = out->prio_to_queue[p->prio];
     struct dp_queue *queue = &out->queue[q];
-    uint32_t len;
 
-    /* Most frames leave as they came, and say so since they were received. */
-    if ((out->may_act >> p->prio & 1) || (tag.tci & VLAN_VID_MASK) != p->vid)
-        dp_act(out, p, tag);
-    len = dp_wire_len(p);
-    if (dp_unlikely(queue->bytes + len > queue->limit ||
-                    len > out->max_frame_bytes) &&
-        !dp_may_enqueue(dp, out, q, p))
-        return;
     p->next = NULL;
     if (queue->head) {
         queue->tail->next = p;
@@ -35,6 +26,24 @@ enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
     queue->tail = p;
     queue->frames++;
     queue->bytes += len;
+}
+
+/* A frame that leaves otherwise than it came, or for which there may be no
+ * room, or that is a copy. */
+static __attribute__((noinline)) void
+enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
+{
+    int q = out->prio_to_queue[p->prio];
+    struct dp_queue *queue = &out->queue[q];
+    uint32_t len;
+
+    if ((out->may_act >> p->prio & 1) || (tag.tci & VLAN_VID_MASK) != p->vid)
+        dp_act(out, p, tag);
+    len = dp_wire_len(p);
+    if ((queue->bytes + len > queue->limit || len > out->max_frame_bytes) &&
+        !dp_may_enqueue(dp, out, q, p))
+        return;
+    append(dp, out, q, p, len);
 }
 
 /* A copy of p for one more port. */
@@ -94,19 +103,48 @@ flood(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag tag)
     enqueue(dp, last, p, tag);
 }
 
+/* Where a frame is flooded, or may not go. */
+static __attribute__((noinline)) void
+enqueue_closely(struct dp *dp, struct dp_port *in, struct dp_batch *b,
+                uint32_t i)
+{
+    struct dp_port *out = b->to[i];
+
+    if (!out)
+        flood(dp, in, b->pkt[i], b->tag[i]);
+    else if (out == in)
+        dp_drop(dp, in, DP_DROP_NO_PORT, b->pkt[i]);
+    else
+        enqueue(dp, out, b->pkt[i], b->tag[i]);
+}
+
+/* Most frames go to one port, leave as they came, and say so since they were
+ * received. */
 void
 dp_enqueue(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 {
+    /* Where a port gives VLANs to frames, any may leave with another tag. */
+    uint8_t act = in->all_vlans ? 0 : 0xff;
     uint32_t n = b->n;
 
     for (uint32_t i = 0; i < n; i++) {
         struct dp_port *out = b->to[i];
+        struct pkt *p = b->pkt[i];
+        struct dp_queue *queue;
+        uint32_t len = dp_wire_len(p);
+        int q;
 
-        if (dp_unlikely(!out))
-            flood(dp, in, b->pkt[i], b->tag[i]);
-        else if (dp_unlikely(out == in))
-            dp_drop(dp, in, DP_DROP_NO_PORT, b->pkt[i]);
+        if (dp_unlikely(!out) || dp_unlikely(out == in) ||
+            dp_unlikely((out->may_act | act) >> p->prio & 1)) {
+            enqueue_closely(dp, in, b, i);
+            continue;
+        }
+        q = out->prio_to_queue[p->prio];
+        queue = &out->queue[q];
+        if (dp_unlikely(queue->bytes + len > queue->limit) ||
+            dp_unlikely(len > out->max_frame_bytes))
+            enqueue_closely(dp, in, b, i);
         else
-            enqueue(dp, out, b->pkt[i], b->tag[i]);
+            append(dp, out, q, p, len);
     }
 }

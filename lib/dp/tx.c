@@ -60,12 +60,13 @@ take_run(struct dp_port *port, int q, bool shaped, uint64_t now_ns,
     struct dp_queue *queue = &port->queue[q];
     struct tx_run *run = &b->run[b->n_runs++];
     uint32_t len = queue->head_len, bytes = 0, n = b->n;
+    uint32_t most = RUN_BYTES;
     struct pkt *p = queue->head;
-    bool more;
 
     dp_queue_note_peak(queue);
     do {
-        more = !shaped || spend(port, q, len, now_ns);
+        if (shaped && !spend(port, q, len, now_ns))
+            most = 0;
         b->pkt[n++] = p;
         bytes += len;
         p = p->next;
@@ -74,7 +75,7 @@ take_run(struct dp_port *port, int q, bool shaped, uint64_t now_ns,
             break;
         }
         len = dp_wire_len(p);
-    } while (more && n < PKT_BATCH && bytes + len <= RUN_BYTES);
+    } while (n < PKT_BATCH && bytes + len <= most);
     queue->head = p;
     queue->head_len = len;
     *run = (struct tx_run){(uint8_t) q, (uint8_t) (n - b->n), bytes};

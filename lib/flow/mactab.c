@@ -95,8 +95,10 @@ fold(uint64_t a, uint64_t b)
 {
 #ifdef __x86_64__
     /* gcc 12 sends the halves of such a product through memory. */
-    __asm__("mulq %1" : "+a"(a), "+d"(b) : : "cc");
-    return a ^ b;
+    uint64_t high;
+
+    __asm__("mulq %2" : "+a"(a), "=d"(high) : "rm"(b) : "cc");
+    return a ^ high;
 #else
     unsigned __int128 m = (unsigned __int128) a * b;
 

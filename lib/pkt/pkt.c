@@ -41,7 +41,12 @@ map_zeros(size_t bytes)
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    return p == MAP_FAILED ? NULL : p;
+    if (p == MAP_FAILED)
+        return NULL;
+    /* Each frame lies in a small page of its own, and more of them are under
+     * way than a core has translations for. */
+    (void) madvise(p, bytes, MADV_HUGEPAGE);
+    return p;
 }
 
 static void

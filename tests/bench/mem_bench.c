@@ -6,7 +6,7 @@
  * measured is a frame's whole way: a copy into a buffer, parse, admission,
  * lookup, learning, queue, scheduler, release.
  *
- *     mem_bench [--seconds S] [--runs N] [--size OCTETS] [--json]
+ *     mem_bench [--seconds S] [--runs N] [--size OCTETS] [--prios N] [--json]
  *     mem_bench --frames N --ports P --addresses A     exactly N, for
  * callgrind
  *
@@ -26,10 +26,23 @@
 #include <string.h>
 #include <time.h>
 
-#define VLAN      10
-#define LOSSLESS  0x18 /* priorities 3 and 4 */
-#define MAX_PORTS 64
-#define MAX_SIZE  1518
+#define VLAN       10
+#define LOSSLESS   0x18 /* priorities 3 and 4 */
+#define FIRST_PRIO 3
+#define MAX_PORTS  64
+#define MAX_SIZE   1518
+
+/* What was asked for. */
+struct options {
+    double seconds;                /* of a measurement */
+    uint32_t runs;                 /* of each */
+    uint32_t size;                 /* of a frame */
+    uint64_t n_frames;             /* 0: by time */
+    uint32_t n_ports, n_addresses; /* with n_frames */
+    uint32_t n_prios;              /* of the eight that are in use */
+    bool no_pfc;                   /* no lossless priority */
+    bool json;                     /* as JSON, not as a table */
+};
 
 struct bench;
 
@@ -46,6 +59,8 @@ struct bench {
     uint32_t n_ports;  /* of the bridge */
     uint32_t per_port; /* addresses of a port, a power of two */
     uint32_t size;     /* of a frame, without FCS, with its tag */
+    bool pfc;          /* on two priorities */
+    uint32_t n_prios;  /* used in turn, from the first on */
     struct conf *conf; /* has one bridge */
     struct dp *dp;     /* the bridge */
     struct bench_port port[MAX_PORTS]; /* its ports */
@@ -76,7 +91,7 @@ add_port(struct bench *b, struct conf_bridge *bridge, struct dp_plan *plan,
     snprintf(name, sizeof(name), "mem%u", i);
     if (conf_add_port(b->conf, bridge, name, "mem", &cp, NULL))
         die("a port was refused");
-    cp->pfc_prios = LOSSLESS;
+    cp->pfc_prios = b->pfc ? LOSSLESS : 0;
     for (int g = 0; g < N_PG; g++)
         cp->group[g].headroom_bytes = 128 << 10;
     pp->netdev = b->port[i].dev;
@@ -143,7 +158,7 @@ stamp(void *arg, struct pkt *const pkts[], uint32_t n, uint32_t k)
 {
     const struct bench_port *port = arg;
     const struct bench *b = port->bench;
-    uint32_t mask = b->per_port - 1;
+    uint32_t mask = b->per_port - 1, prios = b->n_prios - 1;
 
     for (uint32_t i = 0; i < n; i++, k++) {
         uint8_t *f = pkts[i]->data;
@@ -153,7 +168,7 @@ stamp(void *arg, struct pkt *const pkts[], uint32_t n, uint32_t k)
             to -= b->n_ports;
         put_mac(f, to, k * 2654435761u & mask);
         put_mac(f + 6, port->index, k & mask);
-        f[14] = (uint8_t) ((k & 7) << 5);
+        f[14] = (uint8_t) ((FIRST_PRIO + (k & prios)) << 5);
     }
 }
 
@@ -192,13 +207,15 @@ make_load(struct bench *b)
 }
 
 static void
-bench_init(struct bench *b, uint32_t n_ports, uint32_t n_addresses,
-           uint32_t size)
+bench_init(struct bench *b, const struct options *o, uint32_t n_ports,
+           uint32_t n_addresses)
 {
     memset(b, 0, sizeof(*b));
     b->n_ports = n_ports;
     b->per_port = n_addresses / n_ports;
-    b->size = size;
+    b->size = o->size;
+    b->n_prios = o->n_prios;
+    b->pfc = !o->no_pfc;
     make_bridge(b);
     make_load(b);
 }
@@ -300,15 +317,6 @@ run_frames(struct bench *b, uint64_t n)
         die("not the number of frames that was asked for");
 }
 
-struct options {
-    double seconds;                /* of a measurement */
-    uint32_t runs;                 /* of each */
-    uint32_t size;                 /* of a frame */
-    uint64_t n_frames;             /* 0: by time */
-    uint32_t n_ports, n_addresses; /* with n_frames */
-    bool json;                     /* as JSON, not as a table */
-};
-
 struct result {
     uint32_t n_ports, n_addresses; /* what was measured */
     double pps;                    /* the best run */
@@ -320,7 +328,7 @@ measure_one(const struct options *o, struct result *r)
     struct bench b;
     double pps;
 
-    bench_init(&b, r->n_ports, r->n_addresses, o->size);
+    bench_init(&b, o, r->n_ports, r->n_addresses);
     pps = measure(&b, o->seconds);
     check(&b);
     bench_uninit(&b);
@@ -356,9 +364,9 @@ run_matrix(const struct options *o)
             measure_one(o, &r[k]);
     }
     if (!o->json)
-        printf("%u octets, PFC on 2 of 8 priorities, one core\n"
+        printf("%u octets, PFC %s, %u priorities in turn, one core\n"
                "ports  addresses    Mpps  ns/frame\n",
-               o->size);
+               o->size, o->no_pfc ? "off" : "on", o->n_prios);
     for (int k = 0; k < 4; k++)
         print_result(o, &r[k], k == 0);
     if (o->json)
@@ -373,11 +381,12 @@ usage(void)
 {
     fprintf(stderr,
             "usage: mem_bench [--seconds S] [--runs N] [--size OCTETS] "
-            "[--json]\n"
+            "[--prios N] [--no-pfc] [--json]\n"
             "       mem_bench --frames N [--ports P] [--addresses A] "
             "[--size OCTETS]\n"
+            "                 [--prios N] [--no-pfc]\n"
             "  ports 2 to %d, addresses ports x 2^n up to 65536, octets 60 to "
-            "%d\n",
+            "%d,\n  priorities 1, 2, 4 or 8\n",
             MAX_PORTS, MAX_SIZE);
     return 2;
 }
@@ -392,12 +401,15 @@ main(int argc, char *argv[])
         {"frames", required_argument, NULL, 'n'},
         {"ports", required_argument, NULL, 'p'},
         {"addresses", required_argument, NULL, 'a'},
+        {"prios", required_argument, NULL, 'q'},
+        {"no-pfc", no_argument, NULL, 'f'},
         {"json", no_argument, NULL, 'j'},
         {NULL, 0, NULL, 0},
     };
     struct options o = {.seconds = 1,
                         .runs = 3,
                         .size = 64,
+                        .n_prios = 8,
                         .n_ports = 64,
                         .n_addresses = 1024};
     struct bench b;
@@ -423,6 +435,12 @@ main(int argc, char *argv[])
         case 'a':
             o.n_addresses = (uint32_t) strtoul(optarg, NULL, 10);
             break;
+        case 'q':
+            o.n_prios = (uint32_t) strtoul(optarg, NULL, 10);
+            break;
+        case 'f':
+            o.no_pfc = true;
+            break;
         case 'j':
             o.json = true;
             break;
@@ -433,14 +451,15 @@ main(int argc, char *argv[])
     if (optind < argc || o.seconds <= 0 || !o.runs || o.size < 60 ||
         o.size > MAX_SIZE || o.n_ports < 2 || o.n_ports > MAX_PORTS ||
         o.n_addresses < o.n_ports || o.n_addresses > 65536 ||
-        o.n_addresses % o.n_ports ||
+        o.n_addresses % o.n_ports || o.n_prios > 8 ||
+        __builtin_popcount(o.n_prios) != 1 ||
         __builtin_popcount(o.n_addresses / o.n_ports) != 1)
         return usage();
     if (!o.n_frames) {
         run_matrix(&o);
         return 0;
     }
-    bench_init(&b, o.n_ports, o.n_addresses, o.size);
+    bench_init(&b, &o, o.n_ports, o.n_addresses);
     run_frames(&b, o.n_frames);
     check(&b);
     bench_uninit(&b);
