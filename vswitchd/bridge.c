@@ -234,6 +234,8 @@ bridge_destroy(struct bridge *b)
         dp_thread_stop(b->thread);
         dp_thread_join(b->thread);
     }
+    if (b->heir)
+        history_inherit(b->heir, b);
     /* The datapath owns the last plan, which names what is freed below. */
     dp_destroy(b->dp);
     for (struct retired *r = b->retired, *next; r; r = next) {

@@ -63,8 +63,10 @@ struct port {
     uint64_t arrival_bytes;  /* that had arrived till then */
     uint64_t arrival_excess; /* more than the line can have brought */
     uint64_t arrival_bps;    /* fastest that was proven to be too fast */
-    struct port *heir;       /* takes its place, and its counts when it ends */
-    struct port *origin;     /* whose heir it is */
+    struct dp_storm storms[N_PRIO]; /* in datapaths that it was in before */
+    uint64_t n_stuck[N_PG];         /* endless pauses of ours, in those */
+    struct port *heir;   /* takes its place, and its counts when it ends */
+    struct port *origin; /* whose heir it is */
 };
 
 /* What only former plans of a bridge name, until the datapath let go. */
@@ -97,6 +99,8 @@ struct bridge {
     struct log_limit violation_limit; /* of log lines */
     struct log_limit storm_limit;     /* of those on storms */
     struct history *history;          /* of its pauses */
+    uint64_t events_lost_before;      /* by datapaths that it had before */
+    struct bridge *heir;              /* takes its place, and the history */
     uint64_t stall_wanted_ns;         /* that did not fit: not tried again */
     uint64_t stall_longest_ns;        /* longest that was ever measured */
     uint64_t window_ns;               /* when the stall was last reset */

@@ -267,6 +267,7 @@ build_commit(struct daemon *d, struct build *const builds[], uint32_t n,
     for (uint32_t i = 0; i < n; i++) {
         if (!builds[i]->replaces)
             continue;
+        builds[i]->replaces->heir = builds[i]->bridge;
         remove_bridge(d, builds[i]->replaces);
         forget_source(builds, n, builds[i]->replaces);
     }

@@ -299,6 +299,40 @@ counts_inherit(struct port *to, struct port *from)
     to->base = from->base;
     for (int s = 0; s < N_MARKS; s++)
         marks_get(from, (enum marks_set) s, &to->marks[s]);
+    for (int p = 0; p < N_PRIO; p++) {
+        counts_storm(from, p, &to->storms[p]);
+        /* It ended with its datapath. */
+        to->storms[p].n_restored = to->storms[p].n_detected;
+    }
+    for (int g = 0; g < N_PG; g++)
+        to->n_stuck[g] = counts_stuck(from, g);
+}
+
+/* --- storms ------------------------------------------------------------- */
+
+void
+counts_storm(const struct port *port, int p, struct dp_storm *out)
+{
+    const struct dp_storm *before = &port->storms[p];
+
+    dp_storm_get(port->state, p, out);
+    if (!out->n_detected) {
+        out->began_ns = before->began_ns;
+        out->last = before->last;
+    }
+    out->n_detected += before->n_detected;
+    out->n_restored += before->n_restored;
+    out->total.tx_ok += before->total.tx_ok;
+    out->total.tx_drop += before->total.tx_drop;
+    out->total.rx_ok += before->total.rx_ok;
+    out->total.rx_drop += before->total.rx_drop;
+}
+
+uint64_t
+counts_stuck(const struct port *port, int g)
+{
+    return port->n_stuck[g] +
+           counter_get(&dp_port_watch(port->state)->guard.n_detected[g]);
 }
 
 /* --- high-water marks --------------------------------------------------- */

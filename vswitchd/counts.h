@@ -57,6 +57,11 @@ void counts_clear(struct bridge *, struct port *, unsigned sections);
  * place, goes on counting where it ended. */
 void counts_inherit(struct port *to, struct port *from);
 
+/* Storms of a priority, and endless pauses of ours of a group, since the port
+ * was added. */
+void counts_storm(const struct port *, int prio, struct dp_storm *);
+uint64_t counts_stuck(const struct port *, int group);
+
 void marks_get(const struct port *, enum marks_set, struct dp_port_peaks *);
 void marks_get_pools(const struct bridge *, enum marks_set,
                      struct pool_marks *);

@@ -243,6 +243,15 @@ events_take(struct bridge *b)
 }
 
 void
+events_take_last(struct bridge *b)
+{
+    struct dp_event ev;
+
+    while (dp_event_get(b->dp, &ev))
+        on_event(b, &ev);
+}
+
+void
 events_link(struct bridge *b, const struct port *p)
 {
     struct json_object *o;

@@ -40,6 +40,8 @@ struct json_object *events_object(enum event_kind, uint64_t when_ns,
 
 /* Takes what the datapath has to tell. */
 void events_take(struct bridge *);
+/* All of it, when the datapath has ended. */
+void events_take_last(struct bridge *);
 
 /* Sends the violations that were gathered: once a second. */
 void events_violations(struct bridge *, struct port *);

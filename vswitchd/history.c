@@ -31,6 +31,18 @@ history_destroy(struct history *h)
 }
 
 void
+history_inherit(struct bridge *to, struct bridge *from)
+{
+    struct history *h = to->history;
+
+    events_take_last(from);
+    to->history = from->history;
+    from->history = h;
+    to->events_lost_before =
+        from->events_lost_before + dp_events_lost(from->dp);
+}
+
+void
 history_add(struct history *h, const struct history_record *r)
 {
     h->ring[h->n_added++ % HISTORY_SIZE] = *r;

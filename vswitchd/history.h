@@ -34,6 +34,10 @@ struct history;
 struct history *history_create(void);
 void history_destroy(struct history *);
 
+/* What `from` had goes to `to`, which takes its place, with what its datapath,
+ * which has ended, still had to tell. */
+void history_inherit(struct bridge *to, struct bridge *from);
+
 void history_add(struct history *, const struct history_record *);
 /* Records there are, and how many were overwritten. */
 uint32_t history_count(const struct history *);

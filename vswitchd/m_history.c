@@ -102,7 +102,8 @@ static void
 add_lengths(const struct port_view *v, struct json_object *to)
 {
     const struct pfc *pfc = dp_port_pfc(v->port->state);
-    const struct pfc_counters *n = &pfc->n;
+    struct counts c;
+    const struct pfc_counters *n = &c.pfc;
     const struct lengths rx = {n->rx_pauses,     n->rx_paused_ns,
                                n->rx_longest_ns, n->rx_longest_at_ns,
                                n->rx_last_ns,    n->rx_last_at_ns};
@@ -110,6 +111,7 @@ add_lengths(const struct port_view *v, struct json_object *to)
                                n->tx_longest_ns, n->tx_longest_at_ns,
                                n->tx_last_ns,    n->tx_last_at_ns};
 
+    counts_get(v->port, true, &c);
     for (int p = 0; p < N_PRIO; p++) {
         struct json_object *o;
 
@@ -150,7 +152,8 @@ bridges_of(const struct daemon *d)
         json_add_uint(o, "size", HISTORY_SIZE);
         json_add_uint(o, "records", history_count(b->history));
         json_add_uint(o, "overwritten", history_overwritten(b->history));
-        json_add_uint(o, "lost", dp_events_lost(b->dp));
+        json_add_uint(o, "lost",
+                      b->events_lost_before + dp_events_lost(b->dp));
         json_object_array_add(a, o);
     }
     return a;

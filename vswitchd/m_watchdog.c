@@ -156,7 +156,7 @@ queues_of(const struct port_view *v)
     for (int p = 0; p < N_PRIO; p++) {
         struct dp_storm s;
 
-        dp_storm_get(v->port->state, p, &s);
+        counts_storm(v->port, p, &s);
         if (s.is_watched || s.n_detected || s.total.tx_drop || s.total.rx_drop)
             json_object_array_add(a, storm_object(p, &s));
     }
@@ -168,14 +168,16 @@ guard_object(const struct port_view *v)
 {
     const struct dp_watch *w = dp_port_watch(v->port->state);
     struct json_object *o = json_object_new_object();
+    counter_t n_stuck[N_PG];
 
     json_add_uint(o, "time_ms", v->cp->guard.time_ms);
     json_add_text(o, "action", v->cp->guard.release ? "release" : "alert");
     json_object_object_add(o, "stuck",
                            json_bits(__atomic_load_n(&w->guard.stuck,
                                                      __ATOMIC_RELAXED)));
-    json_object_object_add(o, "detected",
-                           json_counters(w->guard.n_detected, WATCHDOG_N));
+    for (int g = 0; g < N_PG; g++)
+        n_stuck[g] = counts_stuck(v->port, g);
+    json_object_object_add(o, "detected", json_counters(n_stuck, N_PG));
     return o;
 }
 

@@ -196,6 +196,39 @@ def _(t):
     assert "storm" in types and "restored" in types, types
 
 
+@slc.test("section 10: history and storms outlive a datapath that is made anew")
+def _(t):
+    rig = Rig(t, rate_bps=GBIT, pfc={"priorities": [3]})
+    rig.d.rpc("watchdog.start", port="p2", detection_ms=200, poll_ms=100,
+              restoration_ms=300)
+    rig.d.rpc("watchdog.guard", port="p1", time_ms=100)
+    raw = rig.raw(2)
+    begin_storm(rig, raw)
+    for _ in range(2):
+        before = rig.storm()
+        h = rig.d.rpc("pfc.history")
+        kinds = [e["type"] for e in h["events"]]
+        assert "storm" in kinds and "pause" in kinds, kinds
+        size = rig.d.rpc("bridge.show", name="br0")["memory_bytes"]
+        rig.d.rpc("bridge.set", name="br0", memory_bytes=size // 2)
+        rig.wait_up()
+        after = rig.storm()
+        assert after["detected"] == after["restored"] == 1, after
+        for k in ("total", "last", "last_detected"):
+            assert after[k] == before[k], (k, before, after)
+        now = rig.d.rpc("pfc.history")
+        assert now["events"][:len(h["events"])] == h["events"], (h, now)
+        assert now["bridges"][0]["records"] >= h["bridges"][0]["records"]
+        old, new = ({(p["port"], p["priority"]): p for p in x["pauses"]}
+                    for x in (h, now))
+        assert new["p2", 3]["rx"]["pauses"] == old["p2", 3]["rx"]["pauses"]
+        assert new["p2", 3]["rx"]["longest_ns"] >= \
+            old["p2", 3]["rx"]["longest_ns"]
+    # And a storm of the new datapath is one more.
+    begin_storm(rig, raw)
+    assert rig.storm()["detected"] == 2, rig.storm()
+
+
 @slc.test("section 9: stop in mid-storm then start carries nothing over")
 def _(t):
     rig = Rig(t, rate_bps=GBIT, pfc={"priorities": [3]})
