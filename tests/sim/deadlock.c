@@ -11,6 +11,7 @@
  *                  |
  *                 st2
  */
+#include "sim/scenarios.h"
 #include "sim/sim.h"
 
 #include "qos/waitgraph.h"

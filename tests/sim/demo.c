@@ -7,6 +7,7 @@
  *                       sw3 -- port 7 -- storage
  *     client2 -- sw2 --/
  */
+#include "sim/scenarios.h"
 #include "sim/sim.h"
 
 #include <stdio.h>

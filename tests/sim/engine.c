@@ -86,6 +86,8 @@ sim_create(uint64_t seed)
     sim->headroom_pct = 100;
     sim->tx_limit = UINT32_MAX;
     sim->digest = UINT64_C(0xcbf29ce484222325);
+    for (uint8_t p = 0; p < N_PRIO; p++)
+        sim->world.pcp[p] = p;
     return sim;
 }
 

@@ -6,6 +6,7 @@
  * no cycle of pauses in them: every pause can lift.
  */
 #include "sim/random.h"
+#include "sim/scenarios.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -54,18 +55,17 @@ build_switches(struct sim *sim, struct leafspine *ls)
 static void
 build_links(struct sim *sim, struct leafspine *ls, const struct sim_world *w)
 {
-    static const uint64_t percent[] = {50, 100, 100, 200};
-    uint64_t up_bps = w->rate_bps * sim_pick(sim, percent, 4) / 100;
-
     for (uint32_t l = 0; l < ls->n_leaves; l++) {
         for (uint32_t s = 0; s < ls->n_spines; s++)
-            sim_link_switches(sim, ls->leaf[l], ls->spine[s], up_bps,
+            sim_link_switches(sim, ls->leaf[l], ls->spine[s],
+                              sim_random_rate(sim, w),
                               sim_random_delay(sim, w), &ls->up[l][s],
                               &ls->down[s][l]);
         for (uint32_t h = 0; h < ls->n_hosts; h++)
             ls->host[l][h] =
                 sim_link_station(sim, ls->leaf[l], sim_add_station(sim),
-                                 w->rate_bps, sim_random_delay(sim, w));
+                                 sim_random_rate(sim, w),
+                                 sim_random_delay(sim, w));
     }
     for (uint32_t i = 0; i < sim->n_sw; i++)
         sim_random_switch(sim, w, sim->sw[i]);
@@ -134,9 +134,9 @@ sim_leafspine(struct sim *sim)
     build_switches(sim, &ls);
     build_links(sim, &ls, w);
     build_flows(sim, w);
-    /* At the slowest all frames go over one link of 10 Mb/s, one by one. */
+    /* At the slowest all frames go over one link of 5 Mb/s, one by one. */
     sim->limit_ns =
-        sim->hung && !sim->watchdogs ? 8 * NS_PER_S : 60 * NS_PER_S;
+        sim->hung && !sim->watchdogs ? 8 * NS_PER_S : 120 * NS_PER_S;
     if (!sim_start(sim))
         return;
     build_routes(sim, &ls, w->vid);

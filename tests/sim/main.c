@@ -10,6 +10,7 @@
 #include <config.h>
 #endif
 
+#include "sim/scenarios.h"
 #include "sim/sim.h"
 
 #include <getopt.h>
@@ -168,6 +169,8 @@ struct outcome {
     uint32_t most_after;   /* see struct sim */
     uint32_t headroom_use; /* see struct sim */
     uint64_t n_pauses;     /* see struct sim */
+    uint64_t n_marked;     /* frames that came with CE, and left without */
+    uint64_t n_unknown;    /* dropped in place of being flooded */
 };
 
 static struct outcome
@@ -191,6 +194,11 @@ run_one(const struct scenario *sc, uint64_t seed, int verbose)
     out.most_after = sim->most_after;
     out.headroom_use = sim->headroom_use;
     out.n_pauses = sim->n_pauses;
+    for (uint32_t i = 0; i < sim->n_flows; i++)
+        out.n_marked += sim->flow[i].n_marked;
+    for (uint32_t i = 0; i < sim->n_sw; i++)
+        out.n_unknown +=
+            sim_switch_drops_of(sim->sw[i], DP_DROP_UNKNOWN_UNICAST);
     sim_destroy(sim);
     return out;
 }
@@ -248,6 +256,8 @@ run_case(const struct scenario *sc, uint64_t seed, uint32_t n_runs)
 
         n_shown += (out.faults & sc->faults) == sc->faults;
         most.n_pauses += out.n_pauses;
+        most.n_marked += out.n_marked;
+        most.n_unknown += out.n_unknown;
         if (out.most_after > most.most_after)
             most.most_after = out.most_after;
         if (out.headroom_use > most.headroom_use)
@@ -257,9 +267,11 @@ run_case(const struct scenario *sc, uint64_t seed, uint32_t n_runs)
         if (n_failed++ < MAX_SHOWN)
             print_failure(sc, seed, &out);
     }
-    printf("# %llu XOFF; after a PFC frame %u frames at most; headroom used "
-           "to %u %%",
-           (unsigned long long) most.n_pauses, most.most_after,
+    printf("# %llu XOFF, %llu marked, %llu unknown; after a PFC frame %u "
+           "frames at most; headroom used to %u %%",
+           (unsigned long long) most.n_pauses,
+           (unsigned long long) most.n_marked,
+           (unsigned long long) most.n_unknown, most.most_after,
            most.headroom_use);
     if (sc->faults)
         printf("; %u of %u runs showed the faults", n_shown, n_runs);

@@ -11,6 +11,7 @@ tests_sim_sim_SOURCES = \
 	tests/sim/main.c \
 	tests/sim/random.c \
 	tests/sim/random.h \
+	tests/sim/scenarios.h \
 	tests/sim/sim.h \
 	tests/sim/station.c \
 	tests/sim/switch.c \

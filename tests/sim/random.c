@@ -5,12 +5,15 @@
  */
 #include "sim/random.h"
 
+#include "pkt/pkt.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MBPS         UINT64_C(1000000)
 #define MAX_RESERVED 4096u /* bytes of a group */
+#define FRAME        1522u /* longest frame */
 
 uint64_t
 sim_pick(struct sim *sim, const uint64_t *of, size_t n)
@@ -42,6 +45,42 @@ random_lossless(struct sim *sim)
         for (uint64_t n = rng_range(&sim->rng, 1, 4); n > 0; n--)
             prios |= (uint8_t) (1u << rng_below(&sim->rng, N_PRIO));
         return prios;
+    }
+}
+
+/* A random order of 0..n-1. */
+static void
+shuffle(struct sim *sim, uint8_t *of, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        of[i] = (uint8_t) i;
+    for (unsigned i = n; i > 1; i--) {
+        uint64_t k = rng_below(&sim->rng, i);
+        uint8_t was = of[i - 1];
+
+        of[i - 1] = of[k];
+        of[k] = was;
+    }
+}
+
+/* What frames say of their priority: the PCP, in any order, or one of 64
+ * DSCPs, of which each priority has some. */
+static void
+random_codes(struct sim *sim, struct sim_world *w)
+{
+    uint8_t order[64];
+
+    w->ip = sim_chance(sim, 30);
+    if (!w->ip && sim_chance(sim, 30))
+        shuffle(sim, w->pcp, N_PRIO);
+    shuffle(sim, order, 64);
+    for (unsigned i = 0; i < 64; i++)
+        w->dscp_to_prio[order[i]] =
+            i < 16 ? (uint8_t) (i % N_PRIO)
+                   : (uint8_t) rng_below(&sim->rng, N_PRIO);
+    for (unsigned p = 0; p < N_PRIO; p++) {
+        w->dscp[0][p] = order[p];
+        w->dscp[1][p] = sim_chance(sim, 50) ? order[p] : order[p + N_PRIO];
     }
 }
 
@@ -79,7 +118,20 @@ sim_random_world(struct sim *sim)
     w->small_frames = w->scarce || sim_chance(sim, 30);
     w->vid =
         sim_chance(sim, 50) ? 0 : (uint16_t) rng_range(&sim->rng, 1, 4094);
+    w->mixed_rates = sim_chance(sim, 40);
+    w->drop_unknown = sim_chance(sim, 30);
+    random_codes(sim, w);
     return w;
+}
+
+uint64_t
+sim_random_rate(struct sim *sim, const struct sim_world *w)
+{
+    static const uint64_t percent[] = {50, 100, 100, 200, 400};
+
+    if (!w->mixed_rates)
+        return w->rate_bps;
+    return w->rate_bps * sim_pick(sim, percent, 5) / 100;
 }
 
 uint64_t
@@ -283,7 +335,7 @@ sim_random_replan(struct sim *sim, struct sim_switch *sw)
 /* All ports of a switch agree on their maps.  Lossless priorities may share a
  * group with each other, but not with lossy ones: those would not stop. */
 static void
-random_maps(struct sim *sim, struct conf_map *map)
+random_maps(struct sim *sim, const struct sim_world *w, struct conf_map *map)
 {
     uint64_t turn = rng_below(&sim->rng, N_PRIO);
     bool one_group = sim_chance(sim, 30), turned = sim_chance(sim, 30);
@@ -297,6 +349,17 @@ random_maps(struct sim *sim, struct conf_map *map)
         if (any)
             map->prio_to_queue[p] = (uint8_t) rng_below(&sim->rng, N_QUEUE);
     }
+    for (unsigned p = 0; p < N_PRIO; p++) {
+        map->pcp_to_prio[w->pcp[p]] = (uint8_t) p;
+        /* Tags that switches put in are to say what those of senders do. */
+        if (w->pcp[p] != p)
+            map->prio_to_pcp[p] = w->pcp[p];
+        if (w->ip && w->dscp[1][p] != w->dscp[0][p])
+            map->prio_to_dscp[p] = w->dscp[1][p];
+    }
+    memcpy(map->dscp_to_prio, w->dscp_to_prio, sizeof(map->dscp_to_prio));
+    if (w->ip)
+        map->trust = DP_TRUST_DSCP;
 }
 
 /* Untagged stations are on access ports, or on ports without VLANs: their
@@ -334,7 +397,8 @@ sim_random_switch(struct sim *sim, const struct sim_world *w,
     struct conf_live live = {.mtu = 1500};
     uint64_t need = random_pools(sim, w, sw->bridge), spare;
 
-    random_maps(sim, &sw->bridge->map);
+    random_maps(sim, w, &sw->bridge->map);
+    sw->bridge->drop_unknown = w->drop_unknown;
     random_access(sim, w, sw);
     for (uint32_t i = 0; i < sw->n_ports; i++) {
         random_port(sim, w, sw->bridge, sw->cp[i]);
@@ -349,7 +413,9 @@ sim_random_switch(struct sim *sim, const struct sim_world *w,
      * frame takes more than its octets, and small frames fill them first. */
     spare = w->scarce ? rng_range(&sim->rng, 0, 32 << 10)
                       : rng_range(&sim->rng, 64 << 10, 1 << 20);
-    sw->bridge->memory_bytes = (need + spare) * 9 / 8 + 128 * 1024;
+    sw->bridge->memory_bytes =
+        (need + spare) * (pkt_stride(FRAME) + sizeof(struct pkt)) / FRAME +
+        128 * 1024;
     if (sw->bridge->memory_bytes < CONF_MIN_MEMORY)
         sw->bridge->memory_bytes = CONF_MIN_MEMORY;
 }
@@ -388,6 +454,7 @@ sim_random_flow(struct sim *sim, const struct sim_world *w, uint16_t src,
     if (sim->st[src]->untagged)
         f->prio = sim->st[src]->prio;
     f->vid = w->vid;
+    f->ecn = (uint8_t) rng_below(&sim->rng, 4);
     random_lengths(sim, w, f);
     f->rate_bps = rate_bps * rng_range(&sim->rng, 20, 150) / 100;
     f->count = w->scarce ? count * 2 : count;

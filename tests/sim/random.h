@@ -13,6 +13,7 @@ uint64_t sim_pick(struct sim *, const uint64_t *of, size_t n);
 bool sim_chance(struct sim *, unsigned percent);
 /* Fills sim->world and the simulator's own settings. */
 const struct sim_world *sim_random_world(struct sim *);
+uint64_t sim_random_rate(struct sim *, const struct sim_world *);
 uint64_t sim_random_delay(struct sim *, const struct sim_world *);
 /* Buffers, scheduling and memory of a switch whose ports are all there. */
 void sim_random_switch(struct sim *, const struct sim_world *,

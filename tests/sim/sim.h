@@ -127,6 +127,8 @@ struct sim_flow {
     uint32_t next_seq; /* of the next frame */
     uint64_t due_ns;   /* when it is offered */
     /* Receiving, by station (one, unless broadcast): */
+    uint8_t ecn;       /* of its frames, if they are IPv4 */
+    uint64_t n_marked; /* frames that came with CE, and left without */
     uint32_t expect[SIM_MAX_STATIONS]; /* next sequence number */
     uint64_t n_rx;                     /* frames at their destinations */
     uint64_t n_rx_bytes;               /* and their octets */
@@ -164,12 +166,19 @@ struct sim_station {
 
 /* What a random fabric has in common. */
 struct sim_world {
-    uint64_t rate_bps; /* of the stations' links */
-    uint64_t delay_ns; /* of the longest cable */
-    bool small_frames; /* many small frames, or some of all sizes */
-    bool scarce;       /* switches have hardly more memory than they must */
-    bool dynamic;      /* limits of groups are 2^alpha of what is free */
-    uint16_t vid;      /* VLAN of all flows; 0: priority tags, or none */
+    uint64_t rate_bps;   /* of the stations' links */
+    uint64_t delay_ns;   /* of the longest cable */
+    bool small_frames;   /* many small frames, or some of all sizes */
+    bool scarce;         /* switches have hardly more memory than they must */
+    bool dynamic;        /* limits of groups are 2^alpha of what is free */
+    uint16_t vid;        /* VLAN of all flows; 0: priority tags, or none */
+    bool mixed_rates;    /* links of different rates */
+    bool drop_unknown;   /* switches do not flood what is lossless */
+    bool ip;             /* frames are IPv4, and switches trust their DSCP */
+    uint8_t pcp[N_PRIO]; /* that frames of a priority carry, without ip */
+    uint8_t dscp[2][N_PRIO];  /* the same, with ip: from senders; behind the
+                                 first switch */
+    uint8_t dscp_to_prio[64]; /* of all switches, with ip */
 };
 
 struct sim {
@@ -277,24 +286,15 @@ uint64_t sim_switch_run(struct sim_switch *, uint64_t now_ns);
 /* Nothing may be held, paused or pausing any more. */
 void sim_switch_check_end(struct sim_switch *);
 uint64_t sim_switch_drops(const struct sim_switch *);
+uint64_t sim_switch_drops_of(const struct sim_switch *, enum dp_drop);
 uint64_t sim_switch_violations(const struct sim_switch *);
-uint64_t sim_switch_discards(const struct sim_switch *); /* by watchdogs */
+/* Lossless: by watchdogs, and to unknown addresses. */
+uint64_t sim_switch_discards(const struct sim_switch *);
 
 /* --- check.c ------------------------------------------------------------- */
 
 /* The end of a run: sums, sequences, pauses, emptiness. */
 void sim_check_end(struct sim *);
 void sim_print(const struct sim *);
-
-/* --- scenarios ------------------------------------------------------------
- */
-
-void sim_demo(struct sim *);              /* demo.c */
-void sim_demo_no_pfc(struct sim *);       /* demo.c */
-void sim_deadlock(struct sim *);          /* deadlock.c */
-void sim_deadlock_watchdog(struct sim *); /* deadlock.c */
-void sim_demo_hour(struct sim *);         /* demo.c */
-void sim_leafspine(struct sim *);         /* leafspine.c */
-void sim_tree(struct sim *);              /* tree.c */
 
 #endif

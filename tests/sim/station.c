@@ -17,6 +17,8 @@
  * the frame the sum of both, so that frames that got mixed up are seen. */
 #define SIM_ETHERTYPE 0x88b5
 #define SIM_TRAILER   4
+#define IP4_LEN       20
+#define IP_PROTO      253 /* for experiments */
 #define BITS          UINT64_C(8)
 
 static void
@@ -51,6 +53,29 @@ len_of(const struct sim_flow *f, uint32_t seq)
     return f->min_len + (uint32_t) rng_below(&r, f->max_len - f->min_len + 1);
 }
 
+/* EtherType and header of an IPv4 packet of len octets. */
+static uint32_t
+put_ip4(const struct sim *sim, const struct sim_flow *f, uint32_t len,
+        uint8_t *to)
+{
+    uint8_t *ip = to + 2;
+    uint16_t sum;
+
+    to[0] = ETH_T_IP4 >> 8;
+    to[1] = ETH_T_IP4 & 0xff;
+    memset(ip, 0, IP4_LEN);
+    ip[0] = 0x45;
+    ip[1] = (uint8_t) (sim->world.dscp[0][f->prio] << 2 | f->ecn);
+    ip[2] = (uint8_t) (len >> 8);
+    ip[3] = (uint8_t) len;
+    ip[8] = 64;
+    ip[9] = IP_PROTO;
+    sum = eth_csum_fold(eth_csum_add(0, ip, IP4_LEN));
+    ip[10] = (uint8_t) (sum >> 8);
+    ip[11] = (uint8_t) sum;
+    return 2 + IP4_LEN;
+}
+
 uint32_t
 sim_frame_build(const struct sim *sim, const struct sim_flow *f, uint32_t seq,
                 uint8_t *frame)
@@ -65,14 +90,19 @@ sim_frame_build(const struct sim *sim, const struct sim_flow *f, uint32_t seq,
         memcpy(frame, sim->st[f->dst]->mac, 6);
     memcpy(frame + 6, sim->st[f->src]->mac, 6);
     if (tagged) {
-        uint16_t tci = (uint16_t) ((f->prio << VLAN_PCP_SHIFT) | f->vid);
+        uint16_t tci =
+            (uint16_t) ((sim->world.pcp[f->prio] << VLAN_PCP_SHIFT) | f->vid);
 
         put_be32(frame + n, ((uint32_t) ETH_T_VLAN << 16) | tci);
         n += ETH_VLAN_LEN;
         len += ETH_VLAN_LEN;
     }
-    frame[n++] = SIM_ETHERTYPE >> 8;
-    frame[n++] = SIM_ETHERTYPE & 0xff;
+    if (sim->world.ip) {
+        n += put_ip4(sim, f, len - n - 2, frame + n);
+    } else {
+        frame[n++] = SIM_ETHERTYPE >> 8;
+        frame[n++] = SIM_ETHERTYPE & 0xff;
+    }
     put_be32(frame + n, id);
     put_be32(frame + n + 4, seq);
     put_be32(frame + len - SIM_TRAILER, trailer(id, seq));
@@ -90,8 +120,10 @@ sim_frame_flow(struct sim *sim, const uint8_t *frame, uint32_t len,
         return NULL;
     if (eth_outer_tag(frame, len, &tci))
         n += ETH_VLAN_LEN;
-    if (frame[n] != SIM_ETHERTYPE >> 8 ||
-        frame[n + 1] != (SIM_ETHERTYPE & 0xff))
+    if (frame[n] == ETH_T_IP4 >> 8 && frame[n + 1] == (ETH_T_IP4 & 0xff))
+        n += IP4_LEN;
+    else if (frame[n] != SIM_ETHERTYPE >> 8 ||
+             frame[n + 1] != (SIM_ETHERTYPE & 0xff))
         return NULL;
     id = get_be32(frame + n + 2);
     if (id >= sim->n_flows)
@@ -142,6 +174,19 @@ fill(struct sim_station *st, uint32_t len)
                   (unsigned long long) st->buffer_bytes);
 }
 
+/* The DSCP is the priority's, if rewritten; ECT may have become CE; and the
+ * checksum is right. */
+static bool
+ip_is_right(const struct sim *sim, const struct sim_flow *f, const uint8_t *ip)
+{
+    const struct sim_world *w = &sim->world;
+    uint8_t dscp = ip[1] >> 2, ecn = ip[1] & 3;
+
+    return (dscp == w->dscp[0][f->prio] || dscp == w->dscp[1][f->prio]) &&
+           (ecn == f->ecn || (f->ecn && ecn == 3)) &&
+           eth_csum_fold(eth_csum_add(0, ip, IP4_LEN)) == 0;
+}
+
 /* Is it, but for the tag, the frame that was sent, and is the tag right? */
 static bool
 is_unchanged(const struct sim_station *st, const struct pkt *p,
@@ -157,10 +202,22 @@ is_unchanged(const struct sim_station *st, const struct pkt *p,
     if ((eth_outer_tag(p->data, p->len, &tci) != 0) != tagged ||
         p->len != len_of(f, seq) + (tagged ? ETH_VLAN_LEN : 0))
         return false;
-    if (tagged &&
-        ((tci & VLAN_VID_MASK) != f->vid || tci >> VLAN_PCP_SHIFT != f->prio))
+    if (tagged && ((tci & VLAN_VID_MASK) != f->vid ||
+                   tci >> VLAN_PCP_SHIFT != sim->world.pcp[f->prio]))
+        return false;
+    if (sim->world.ip && !ip_is_right(sim, f, p->data + (tagged ? 18 : 14)))
         return false;
     return get_be32(p->data + p->len - SIM_TRAILER) == trailer(id, seq);
+}
+
+static bool
+is_marked(const struct sim_station *st, const struct pkt *p,
+          const struct sim_flow *f)
+{
+    uint16_t tci;
+    uint32_t at = eth_outer_tag(p->data, p->len, &tci) ? 18 : 14;
+
+    return st->node.sim->world.ip && (p->data[at + 1] & 3) != f->ecn;
 }
 
 static void
@@ -177,6 +234,7 @@ check_frame(struct sim_station *st, const struct pkt *p, struct sim_flow *f,
         return; /* flooded: another station checks it */
     f->n_rx++;
     f->n_rx_bytes += p->len;
+    f->n_marked += is_marked(st, p, f);
     if (seq < *expect) {
         sim_fault(sim, SIM_ORDER, "flow %u, frame %u came after %u", id, seq,
                   *expect - 1);

@@ -64,16 +64,22 @@ on_event(struct sim_switch *sw, const struct dp_event *ev)
 }
 
 uint64_t
+sim_switch_drops_of(const struct sim_switch *sw, enum dp_drop reason)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < sw->n_ports; i++)
+        n += counter_get(&dp_port_counters(sw->state[i])->drops[reason]);
+    return n;
+}
+
+uint64_t
 sim_switch_drops(const struct sim_switch *sw)
 {
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < sw->n_ports; i++) {
-        const struct dp_port_counters *c = dp_port_counters(sw->state[i]);
-
-        for (int r = 0; r < DP_N_DROPS; r++)
-            n += counter_get(&c->drops[r]);
-    }
+    for (int r = 0; r < DP_N_DROPS; r++)
+        n += sim_switch_drops_of(sw, (enum dp_drop) r);
     return n;
 }
 
@@ -95,9 +101,9 @@ uint64_t
 sim_switch_discards(const struct sim_switch *sw)
 {
     uint8_t lossless = sw->node.sim->lossless;
-    uint64_t n = 0;
+    uint64_t n = sim_switch_drops_of(sw, DP_DROP_UNKNOWN_UNICAST);
 
-    for (uint32_t i = 0; i < sw->n_ports; i++)
+    for (uint32_t i = 0; i < sw->n_ports; i++) {
         for (int p = 0; p < N_PRIO; p++) {
             struct dp_storm s;
 
@@ -105,6 +111,7 @@ sim_switch_discards(const struct sim_switch *sw)
             if (lossless & 1u << p)
                 n += s.total.tx_drop + s.total.rx_drop;
         }
+    }
     return n;
 }
 

@@ -5,6 +5,7 @@
  * that makes them, and the sums must still come out.
  */
 #include "sim/random.h"
+#include "sim/scenarios.h"
 
 #include <stdio.h>
 
@@ -24,13 +25,15 @@ build_tree(struct sim *sim, const struct sim_world *w)
         sim_add_switch(sim, name);
         if (i > 0)
             sim_link_switches(sim, sim->sw[i],
-                              sim->sw[rng_below(&sim->rng, i)], w->rate_bps,
+                              sim->sw[rng_below(&sim->rng, i)],
+                              sim_random_rate(sim, w),
                               sim_random_delay(sim, w), &a, &b);
     }
     for (uint32_t i = 0; i < n; i++) {
         for (uint64_t k = rng_range(&sim->rng, 1, 3) + (n == 1); k > 0; k--)
             sim_link_station(sim, sim->sw[i], sim_add_station(sim),
-                             w->rate_bps, sim_random_delay(sim, w));
+                             sim_random_rate(sim, w),
+                             sim_random_delay(sim, w));
     }
     for (uint32_t i = 0; i < n; i++)
         sim_random_switch(sim, w, sim->sw[i]);
@@ -70,7 +73,7 @@ sim_tree(struct sim *sim)
 
     build_tree(sim, w);
     build_flows(sim, w);
-    sim->limit_ns = 60 * NS_PER_S;
+    sim->limit_ns = 120 * NS_PER_S;
     if (!sim_start(sim))
         return;
     sim_run(sim);
