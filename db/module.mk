@@ -6,6 +6,7 @@ db_libdb_a_SOURCES = \
 	db/store_buffer.c \
 	db/store.h \
 	db/store_commit.c \
+	db/store_control.c \
 	db/store_int.h \
 	db/store_load.c \
 	db/store_open.c
@@ -18,7 +19,8 @@ DB_MIGRATIONS = \
 	db/migrations/003-maps-wred.sql \
 	db/migrations/004-watchdog.sql \
 	db/migrations/005-buffers.sql \
-	db/migrations/006-ofport.sql
+	db/migrations/006-ofport.sql \
+	db/migrations/007-openflow.sql
 EXTRA_DIST += db/may_include db/schema.sql $(DB_MIGRATIONS)
 
 # The SQL as C strings, a line each: nothing but sed is needed for it.

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The configuration of sluiced, version 6.  A new database is made from this
+-- The configuration of sluiced, version 7.  A new database is made from this
 -- file; an older one is brought here by the files in migrations/, in order of
 -- their numbers, each of which makes the version that it is named after.  A
 -- test holds both ways to the same result.
@@ -175,5 +175,26 @@ CREATE TABLE port_watch (
     guard_release  INTEGER NOT NULL CHECK (guard_release IN (0, 1))
 );
 
+-- Who controls a bridge over OpenFlow, a row for each; files: null when there
+-- is none.  datapath_id: 16 hexadecimal digits, or auto.
+CREATE TABLE bridge_openflow (
+    bridge         TEXT PRIMARY KEY NOT NULL
+                   REFERENCES bridge (name) ON DELETE CASCADE,
+    fail_mode      TEXT NOT NULL,
+    datapath_id    TEXT NOT NULL,
+    management     INTEGER NOT NULL CHECK (management IN (0, 1)),
+    private_key    TEXT,
+    certificate    TEXT,
+    ca_certificate TEXT
+);
+
+CREATE TABLE controller (
+    bridge         TEXT NOT NULL REFERENCES bridge (name) ON DELETE CASCADE,
+    target         TEXT NOT NULL CHECK (length(target) BETWEEN 1 AND 127),
+    probe_ms       INTEGER NOT NULL CHECK (probe_ms >= 0),
+    max_backoff_ms INTEGER NOT NULL CHECK (max_backoff_ms > 0),
+    PRIMARY KEY (bridge, target)
+) WITHOUT ROWID;
+
 PRAGMA application_id = 1397506885;
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;

@@ -105,6 +105,8 @@ put_bridge(const struct store *s, const struct conf_bridge *b, struct err *err)
         rc = put_bridge_watch(s, b, err);
     if (!rc)
         rc = store_put_pools(s, b, err);
+    if (!rc)
+        rc = store_put_control(s, b, err);
     return rc ? rc
               : put_map(s,
                         "INSERT OR REPLACE INTO bridge_map"

@@ -70,6 +70,11 @@ int store_put_groups(const struct store *, const struct conf_port *,
 int store_put_queues(const struct store *, const struct conf_port *,
                      struct err *);
 
+/* store_control.c: who controls a bridge over OpenFlow. */
+store_row_fn store_load_openflow, store_load_controller;
+int store_put_control(const struct store *, const struct conf_bridge *,
+                      struct err *);
+
 /* A transaction that ends in COMMIT or leaves everything as it was. */
 int store_begin(const struct store *, struct err *err);
 int store_end(const struct store *, int rc, struct err *err);

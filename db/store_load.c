@@ -295,6 +295,11 @@ static const struct {
      store_load_queue},
     {"SELECT bridge, watchdog_override, drop_unknown FROM bridge_watch",
      load_bridge_watch},
+    {"SELECT bridge, fail_mode, datapath_id, management, private_key,"
+     " certificate, ca_certificate FROM bridge_openflow",
+     store_load_openflow},
+    {"SELECT bridge, target, probe_ms, max_backoff_ms FROM controller",
+     store_load_controller},
     {"SELECT port, action, enabled, detection_ms, restoration_ms, poll_ms,"
      " guard_ms, guard_release FROM port_watch",
      load_port_watch},

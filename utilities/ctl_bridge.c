@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static const char *const fail_modes[] = {"standalone", "secure", NULL};
+
 static const struct ctl_key keys[] = {
     {.name = "memory",
      .kind = CTL_QTY,
@@ -62,6 +64,33 @@ static const struct ctl_key keys[] = {
      .kind = CTL_SWITCH,
      .path = "drop_lossless_unknown",
      .doc = "drop lossless unknown unicast instead of flooding it [off]"},
+    {.name = "fail-mode",
+     .kind = CTL_WORD,
+     .path = "fail_mode",
+     .choices = fail_modes,
+     .doc = "without its controllers: an ordinary bridge, or what the flow "
+            "tables say [standalone]"},
+    {.name = "datapath-id",
+     .kind = CTL_TEXT,
+     .path = "datapath_id",
+     .doc = "of OpenFlow, 1 to 16 hexadecimal digits [auto]"},
+    {.name = "management",
+     .kind = CTL_SWITCH,
+     .path = "management",
+     .doc = "listen for OpenFlow on BRIDGE.mgmt, beside the control socket "
+            "[on]"},
+    {.name = "private-key",
+     .kind = CTL_TEXT,
+     .path = "ssl/private_key",
+     .doc = "for ssl: and pssl:, an absolute path; none [none]"},
+    {.name = "certificate",
+     .kind = CTL_TEXT,
+     .path = "ssl/certificate",
+     .doc = "of that key [none]"},
+    {.name = "ca-certificate",
+     .kind = CTL_TEXT,
+     .path = "ssl/ca_certificate",
+     .doc = "that the peers' must be signed by [none]"},
     {.name = NULL}};
 
 static void

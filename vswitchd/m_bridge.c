@@ -10,6 +10,8 @@
 
 #include <stdio.h>
 
+static const char *const fail_modes[] = {"standalone", "secure", NULL};
+
 #define BRIDGE_MEMBERS                                                        \
     PARAM_INT(                                                                \
         "memory_bytes", (int64_t) CONF_MIN_MEMORY, (int64_t) CONF_MAX_MEMORY, \
@@ -54,6 +56,27 @@
                    "Whether lossless frames to unknown unicast addresses "    \
                    "are dropped (reason unknown-unicast) instead of "         \
                    "flooded: a flood can make pauses wait for each other."),  \
+        {.name = "fail_mode",                                                 \
+         .type = RPC_T_STRING,                                                \
+         .choices = fail_modes,                                               \
+         .doc = "Without its controllers: standalone (default), an ordinary " \
+                "bridge; secure, what the flow tables say."},                 \
+        {.name = "datapath_id",                                               \
+         .type = RPC_T_STRING,                                                \
+         .min = 1,                                                            \
+         .max = 16,                                                           \
+         .doc = "Of OpenFlow, 1 to 16 hexadecimal digits; \"auto\" "          \
+                "(default): made of an address."},                            \
+        PARAM_BOOL("management",                                              \
+                   "Whether it listens for OpenFlow on its own socket, "      \
+                   "NAME.mgmt beside the control socket (default true)."),    \
+        PARAM_OBJECT("controllers",                                           \
+                     "OpenFlow controllers by target: see controller.set; "   \
+                     "null removes one."),                                    \
+        PARAM_OBJECT("ssl",                                                   \
+                     "Files for TLS: private_key, certificate, "              \
+                     "ca_certificate, absolute paths of PEM files; all or "   \
+                     "none."),                                                \
         PARAM_OBJECT("map",                                                   \
                      "Defaults of the maps of its ports: see map.set.")
 

@@ -13,7 +13,7 @@ struct err {
     int code;          /* positive errno; 0 while nothing is wrong */
     char path[160];    /* JSON pointer, e.g. "/bridges/br0/ports/eth1/rate" */
     char value[96];    /* the value found, as text; may be empty */
-    char allowed[192]; /* what would have been accepted; may be empty */
+    char allowed[320]; /* what would have been accepted; may be empty */
     char msg[512];     /* one sentence for people, complete in itself */
 };
 

@@ -43,11 +43,12 @@
  *                        "wred_max_bytes": 0, "wred_percent": 100,
  *                        "ecn": false}}}}}}}
  *
- * A bridge has a "map" too: the defaults of its ports, member by member.  A
- * member that is null gets its default (of a port's map: the bridge's again).
- * A "tag" without a "mode" makes an access port, as in Open vSwitch.  An
- * export has all members, but of groups and queues only those that differ from
- * the default, and of a port's map what it gives itself.
+ * Who controls a bridge: see control.h.  A bridge has a "map" too: the
+ * defaults of its ports, member by member.  A member that is null gets its
+ * default (of a port's map: the bridge's again). A "tag" without a "mode"
+ * makes an access port, as in Open vSwitch.  An export has all members, but of
+ * groups and queues only those that differ from the default, and of a port's
+ * map what it gives itself.
  *
  * A group or queue with a profile has the profile's thresholds, and none of
  * its own: naming one puts them away.  A pool or profile that is null is
@@ -57,6 +58,7 @@
 #define CONF_CONF_H
 
 #include "base/err.h"
+#include "conf/control.h"
 #include "conf/watch.h"
 #include "dp/dp.h"
 #include "dp/plan.h"
@@ -215,6 +217,7 @@ struct conf_bridge {
     struct conf_profile profile[CONF_MAX_PROFILES]; /* by name, ascending */
     uint32_t n_profiles;                            /* how many */
     struct conf_map map;                            /* defaults of its ports */
+    struct conf_openflow of;                        /* who controls it */
     struct conf_port **ports;                       /* by name, ascending */
     uint32_t n_ports;                               /* <= DP_MAX_PORTS */
 };

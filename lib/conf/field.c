@@ -28,6 +28,12 @@
 #define OTHER(st, m, json, k, text) \
     .name = json, .kind = k, .offset = offsetof(struct st, m), .what = text
 
+#define FILE_(m, json, text)                       \
+    .name = json, .kind = FIELD_FILE,              \
+    .size = sizeof(((struct conf_bridge *) 0)->m), \
+    .offset = offsetof(struct conf_bridge, m), .what = text
+
+static const char *const fail_modes[] = {"standalone", "secure", NULL};
 static const char *const trust_names[] = {"pcp", "port", "dscp", NULL};
 static const char *const prio_tag_modes[] = {"keep", "never", "if-nonzero",
                                              "always", NULL};
@@ -219,26 +225,26 @@ static const struct field port_fields[] = {
 
 static const struct section port_sections[] = {
     {"vlan", NULL, vlan_fields, N_OF(vlan_fields), 0, 0, "VLANs of the port",
-     0, 0},
+     0, 0, NULL},
     {"pfc", NULL, pfc_fields, N_OF(pfc_fields), 0, 0,
-     "priority-based flow control", 0, 0},
+     "priority-based flow control", 0, 0, NULL},
     {"pause", NULL, pause_fields, N_OF(pause_fields), 0, 0, "802.3x PAUSE", 0,
-     0},
+     0, NULL},
     {"watchdog", NULL, watchdog_fields, N_OF(watchdog_fields),
      offsetof(struct conf_port, watchdog), 0, "storms of PFC from the peer", 0,
-     0},
+     0, NULL},
     {"guard", NULL, guard_fields, N_OF(guard_fields),
-     offsetof(struct conf_port, guard), 0, "endless pausing of the peer", 0,
-     0},
+     offsetof(struct conf_port, guard), 0, "endless pausing of the peer", 0, 0,
+     NULL},
     {"map", NULL, map_fields, N_OF(map_fields),
      offsetof(struct conf_port, map), 0,
-     "what is not given here is the bridge's", 0, 0},
+     "what is not given here is the bridge's", 0, 0, NULL},
     {"groups", "group", group_fields, N_OF(group_fields),
      offsetof(struct conf_port, group), sizeof(struct conf_group),
-     "ingress priority groups by number", 0, 0},
+     "ingress priority groups by number", 0, 0, NULL},
     {"queues", "queue", queue_fields, N_OF(queue_fields),
      offsetof(struct conf_port, queue), sizeof(struct conf_queue),
-     "egress queues by number", 0, 0},
+     "egress queues by number", 0, 0, NULL},
 };
 
 static const struct field bridge_fields[] = {
@@ -267,19 +273,53 @@ static const struct field bridge_fields[] = {
           "headroom that all groups share; 0: each has its own")},
     {UINT(conf_bridge, headroom_ratio, "headroom_ratio", 0, CONF_MAX_RATIO, 0,
           "size of that pool as the sum of the headrooms over this; 0: not")},
+    {ENUM(conf_bridge, of.fail_mode, "fail_mode", fail_modes,
+          "without its controllers: an ordinary bridge (standalone), or what "
+          "the flow tables say (secure)")},
+    {OTHER(conf_bridge, of.datapath_id, "datapath_id", FIELD_DPID,
+           "of OpenFlow; auto: made of an address"),
+     .size = 8},
+    {BOOL(conf_bridge, of.management, "management",
+          "listen for OpenFlow on the bridge's socket, NAME.mgmt beside the "
+          "control socket"),
+     .def = 1},
+};
+
+static const struct field controller_fields[] = {
+    {UINT(conf_controller, probe_ms, "probe_ms", 100, 3600000, 5000,
+          "silence before an echo request, and again before the end; 0: "
+          "never"),
+     .zero_ok = true},
+    {UINT(conf_controller, max_backoff_ms, "max_backoff_ms", 1000, 3600000,
+          8000, "longest pause between two attempts to connect")},
+};
+
+static const struct field ssl_fields[] = {
+    {FILE_(of.ssl.private_key, "private_key", "our private key, PEM")},
+    {FILE_(of.ssl.certificate, "certificate", "our certificate, PEM")},
+    {FILE_(of.ssl.ca_certificate, "ca_certificate",
+           "certificates that peers' must be signed by, PEM")},
 };
 
 static const struct section bridge_sections[] = {
     {"map", NULL, map_fields, N_OF(map_fields),
-     offsetof(struct conf_bridge, map), 0, "defaults of the ports", 0, 0},
+     offsetof(struct conf_bridge, map), 0, "defaults of the ports", 0, 0,
+     NULL},
     {"pools", "pool", pool_fields, N_OF(pool_fields),
      offsetof(struct conf_bridge, pool), sizeof(struct conf_pool),
      "parts of the memory that groups share, by name", CONF_MAX_POOLS,
-     offsetof(struct conf_bridge, n_pools)},
+     offsetof(struct conf_bridge, n_pools), NULL},
     {"profiles", "profile", profile_fields, N_OF(profile_fields),
      offsetof(struct conf_bridge, profile), sizeof(struct conf_profile),
      "thresholds for groups and queues, by name", CONF_MAX_PROFILES,
-     offsetof(struct conf_bridge, n_profiles)},
+     offsetof(struct conf_bridge, n_profiles), NULL},
+    {"controllers", "controller", controller_fields, N_OF(controller_fields),
+     offsetof(struct conf_bridge, of.controller),
+     sizeof(struct conf_controller), "OpenFlow controllers, by target",
+     CONF_MAX_CONTROLLERS, offsetof(struct conf_bridge, of.n_controllers),
+     &conf_target_key},
+    {"ssl", NULL, ssl_fields, N_OF(ssl_fields), 0, 0,
+     "files for targets with ssl: and pssl:", 0, 0, NULL},
 };
 
 const struct object conf_port_object = {port_fields, N_OF(port_fields),
@@ -368,6 +408,23 @@ conf_watchdog_action_find(const char *word, enum watchdog_action *a)
     if (!find_word(watchdog_actions, word, &i))
         return false;
     *a = (enum watchdog_action) i;
+    return true;
+}
+
+const char *
+conf_fail_mode_name(enum conf_fail_mode m)
+{
+    return fail_modes[m];
+}
+
+bool
+conf_fail_mode_find(const char *word, enum conf_fail_mode *m)
+{
+    int i;
+
+    if (!find_word(fail_modes, word, &i))
+        return false;
+    *m = (enum conf_fail_mode) i;
     return true;
 }
 
@@ -475,6 +532,9 @@ field_reset(const struct field *f, void *base)
     case FIELD_LABEL:
         memset(p, 0, CONF_LABEL_MAX + 1);
         break;
+    case FIELD_FILE:
+        memset(p, 0, f->size);
+        break;
     default:
         field_set(f, base, f->def);
         break;
@@ -516,6 +576,7 @@ field_equal(const struct field *f, const void *a, const void *b)
     case FIELD_TYPE:
         return pa->cls == pb->cls;
     case FIELD_LABEL:
+    case FIELD_FILE:
         return !strcmp((const char *) a + f->offset,
                        (const char *) b + f->offset);
     default:
@@ -582,163 +643,22 @@ field_allowed(const struct field *f, char *text, size_t size)
         snprintf(text, size, "\"none\", or the name of a %s of the bridge",
                  f->name);
         break;
+    case FIELD_FILE:
+        snprintf(text, size,
+                 "\"none\", or an absolute path of at most %d octets",
+                 CONF_FILE_MAX);
+        break;
+    case FIELD_DPID:
+        snprintf(text, size,
+                 "\"auto\", or 1 to 16 hexadecimal digits, not all zero");
+        break;
     }
-}
-
-void *
-section_elem(const struct section *s, void *base, int i)
-{
-    return (char *) base + s->offset + s->stride * (size_t) i;
-}
-
-const void *
-section_elem_const(const struct section *s, const void *base, int i)
-{
-    return (const char *) base + s->offset + s->stride * (size_t) i;
-}
-
-static void
-section_set_n(const struct section *s, void *base, uint32_t n)
-{
-    memcpy((char *) base + s->n_offset, &n, sizeof(n));
-}
-
-int
-section_n(const struct section *s, const void *base)
-{
-    uint32_t n;
-
-    if (!s->max_named)
-        return s->stride ? 8 : 1;
-    memcpy(&n, (const char *) base + s->n_offset, sizeof(n));
-    return (int) n;
-}
-
-int
-section_find(const struct section *s, const void *base, const char *name)
-{
-    int i;
-
-    for (i = 0; i < section_n(s, base); i++)
-        if (!strcmp(section_elem_const(s, base, i), name))
-            return i;
-    return -1;
-}
-
-int
-section_add(const struct section *s, void *base, const char *name)
-{
-    int n = section_n(s, base), i = 0;
-    char *elem;
-    size_t f;
-
-    assert((uint32_t) n < s->max_named && strlen(name) <= CONF_LABEL_MAX);
-    while (i < n && strcmp(section_elem(s, base, i), name) < 0)
-        i++;
-    elem = section_elem(s, base, i);
-    memmove(elem + s->stride, elem, s->stride * (size_t) (n - i));
-    memset(elem, 0, s->stride);
-    strcpy(elem, name);
-    section_set_n(s, base, (uint32_t) n + 1);
-    for (f = 0; f < s->n_fields; f++)
-        field_reset(&s->fields[f], elem);
-    return i;
-}
-
-void
-section_del(const struct section *s, void *base, int i)
-{
-    char *elem = section_elem(s, base, i);
-    int n = section_n(s, base);
-
-    memmove(elem, elem + s->stride, s->stride * (size_t) (n - i - 1));
-    section_set_n(s, base, (uint32_t) n - 1);
-}
-
-const struct section *
-object_section(const struct object *o, const char *name)
-{
-    const struct section *s = o->sections;
-
-    while (strcmp(s->name, name))
-        s++;
-    return s;
-}
-
-void
-section_reset(const struct section *s, void *base)
-{
-    size_t f;
-    int i;
-
-    if (s->max_named)
-        section_set_n(s, base, 0);
-    for (i = 0; i < section_n(s, base); i++)
-        for (f = 0; f < s->n_fields; f++)
-            field_reset(&s->fields[f], section_elem(s, base, i));
 }
 
 bool
 field_is_default(const struct field *f, const void *base)
 {
-    if (f->kind == FIELD_LABEL)
+    if (f->kind == FIELD_LABEL || f->kind == FIELD_FILE)
         return !((const char *) base)[f->offset];
     return field_get(f, base) == f->def;
-}
-
-bool
-section_is_default(const struct section *s, const void *elem)
-{
-    size_t f;
-
-    for (f = 0; f < s->n_fields; f++)
-        if (!field_is_default(&s->fields[f], elem))
-            return false;
-    return true;
-}
-
-void
-object_reset(const struct object *o, void *base)
-{
-    size_t i;
-
-    for (i = 0; i < o->n_fields; i++)
-        field_reset(&o->fields[i], base);
-    for (i = 0; i < o->n_sections; i++)
-        section_reset(&o->sections[i], base);
-}
-
-static bool
-section_equal(const struct section *s, const void *a, const void *b)
-{
-    int i, n = section_n(s, a);
-    size_t f;
-
-    if (n != section_n(s, b))
-        return false;
-    for (i = 0; i < n; i++) {
-        const char *ea = section_elem_const(s, a, i);
-        const char *eb = section_elem_const(s, b, i);
-
-        if (s->max_named && strcmp(ea, eb))
-            return false;
-        for (f = 0; f < s->n_fields; f++)
-            if (!field_equal(&s->fields[f], ea, eb))
-                return false;
-    }
-    return true;
-}
-
-bool
-object_equal(const struct object *o, const void *a, const void *b)
-{
-    size_t i;
-
-    for (i = 0; i < o->n_fields; i++)
-        if (!field_equal(&o->fields[i], a, b))
-            return false;
-    for (i = 0; i < o->n_sections; i++)
-        if (!section_equal(&o->sections[i], a, b))
-            return false;
-    return true;
 }

@@ -28,6 +28,8 @@ enum field_kind {
     FIELD_TYPE,    /* struct conf_port's cls */
     FIELD_ALPHA,   /* exponent in an int8_t, or "none" for BUF_ALPHA_NONE */
     FIELD_LABEL,   /* name of a pool or profile; "none" for the empty one */
+    FIELD_FILE,    /* absolute path; "none" for the empty one */
+    FIELD_DPID,    /* 64 bits as 16 hexadecimal digits; "auto" for 0 */
 };
 
 struct field {
@@ -45,6 +47,14 @@ struct field {
     const char *what;         /* one line for the schema and for people */
 };
 
+/* What elements of a named section are known by, if not by a label. */
+struct section_key {
+    bool (*ok)(const char *name, const char **why); /* whether it may be */
+    const char *allowed;                            /* what may be */
+    const char *what;                               /* "target" */
+};
+extern const struct section_key conf_target_key; /* of a controller */
+
 /* A member that is an object of its own. */
 struct section {
     const char *name;           /* member in JSON */
@@ -58,6 +68,7 @@ struct section {
     uint32_t max_named;         /* > 0: at most so many elements, keyed by the
                                    name that each begins with, in order */
     size_t n_offset;            /* of their number, a uint32_t */
+    const struct section_key *key; /* null: a label, as pools have */
 };
 
 struct object {
@@ -211,6 +222,9 @@ int conf_check_thresholds(const struct conf_bridge *,
 /* A profile that is named exists, and nothing else is given beside it. */
 int conf_check_uses(const struct conf_bridge *, const struct conf_port *,
                     const struct place *);
+
+/* control.c: what targets and the files of "ssl" demand of each other. */
+int conf_check_control(const struct conf_bridge *, const struct place *);
 
 /* Groups of a port that some priority maps to. */
 uint32_t conf_n_groups(const struct conf_bridge *, const struct conf_port *);

@@ -274,6 +274,56 @@ read_label(const struct field *f, void *base, struct json_object *v,
     return 0;
 }
 
+/* Whether there is such a file is found out when it is read. */
+static int
+read_file(const struct field *f, void *base, struct json_object *v,
+          const struct place *at)
+{
+    const char *s, *why = NULL;
+
+    if (!json_object_is_type(v, json_type_string))
+        return refuse_value(f, at, v, "is not a string");
+    s = json_object_get_string(v);
+    if (!s[0] || !strcmp(s, "none")) {
+        field_reset(f, base);
+        return 0;
+    }
+    if (strlen(s) != (size_t) json_object_get_string_len(v))
+        why = "holds the character \\u0000";
+    else if (s[0] != '/')
+        why = "is not an absolute path";
+    else if (strlen(s) >= f->size)
+        why = "is too long";
+    if (why)
+        return refuse_value(f, at, v, why);
+    field_reset(f, base);
+    strcpy((char *) base + f->offset, s);
+    return 0;
+}
+
+static int
+read_dpid(const struct field *f, void *base, struct json_object *v,
+          const struct place *at)
+{
+    const char *s;
+    size_t n;
+    uint64_t id;
+
+    if (!json_object_is_type(v, json_type_string))
+        return refuse_value(f, at, v, "is not a string");
+    s = json_object_get_string(v);
+    if (!strcmp(s, "auto")) {
+        field_reset(f, base);
+        return 0;
+    }
+    n = strspn(s, "0123456789abcdefABCDEF");
+    id = n && n <= 16 && !s[n] ? strtoull(s, NULL, 16) : 0;
+    if (!id || n != (size_t) json_object_get_string_len(v))
+        return refuse_value(f, at, v, "is no datapath id");
+    field_set(f, base, id);
+    return 0;
+}
+
 int
 field_read(const struct field *f, void *base, struct json_object *v,
            const struct place *at)
@@ -310,6 +360,10 @@ field_read(const struct field *f, void *base, struct json_object *v,
         return read_alpha(f, base, v, at);
     case FIELD_LABEL:
         return read_label(f, base, v, at);
+    case FIELD_FILE:
+        return read_file(f, base, v, at);
+    case FIELD_DPID:
+        return read_dpid(f, base, v, at);
     }
     return EINVAL;
 }

@@ -19,7 +19,7 @@ refuse_member(const struct place *at, const char *member,
 {
     const char *near = conf_suggest(member, known, n);
     struct place text = place_spell(at);
-    char list[192] = "", name[40];
+    char list[320] = "", name[40];
     size_t used = 0, i;
 
     for (i = 0; i < n && used < sizeof(list); i++)

@@ -58,6 +58,16 @@ write_mac(const uint8_t mac[6])
     return json_object_new_string(text);
 }
 
+static struct json_object *
+write_dpid(uint64_t id)
+{
+    char text[17] = "auto";
+
+    if (id)
+        snprintf(text, sizeof(text), "%016llx", (unsigned long long) id);
+    return json_object_new_string(text);
+}
+
 /* The value of a member; null: it is not given. */
 static struct json_object *
 write_field(const struct field *f, const void *base)
@@ -95,8 +105,11 @@ write_field(const struct field *f, const void *base)
             return json_object_new_string("none");
         return json_object_new_int((int8_t) field_get(f, base));
     case FIELD_LABEL:
+    case FIELD_FILE:
         label = (const char *) base + f->offset;
         return json_object_new_string(label[0] ? label : "none");
+    case FIELD_DPID:
+        return write_dpid(field_get(f, base));
     }
     return NULL;
 }

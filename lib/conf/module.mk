@@ -7,6 +7,8 @@ lib_conf_libconf_a_SOURCES = \
 	lib/conf/build.c \
 	lib/conf/build.h \
 	lib/conf/conf.h \
+	lib/conf/control.c \
+	lib/conf/control.h \
 	lib/conf/diff.c \
 	lib/conf/field.c \
 	lib/conf/field.h \
@@ -16,6 +18,7 @@ lib_conf_libconf_a_SOURCES = \
 	lib/conf/model.c \
 	lib/conf/ofport.c \
 	lib/conf/pool.c \
+	lib/conf/section.c \
 	lib/conf/preset.c \
 	lib/conf/preset.h \
 	lib/conf/sonic.c \
@@ -89,3 +92,9 @@ TESTS += tests/unit/test_conf_ofport
 tests_unit_test_conf_ofport_SOURCES = tests/unit/test_conf_ofport.c
 tests_unit_test_conf_ofport_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_unit_test_conf_ofport_LDADD = $(CONF_LIBS) $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_conf_control
+TESTS += tests/unit/test_conf_control
+tests_unit_test_conf_control_SOURCES = tests/unit/test_conf_control.c
+tests_unit_test_conf_control_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
+tests_unit_test_conf_control_LDADD = $(CONF_LIBS) $(UNIT_LIBS)

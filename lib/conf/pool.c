@@ -115,15 +115,17 @@ conf_check_named(const struct section *s, const void *base, const char *name,
 {
     struct place at, text;
     char value[40], max[40];
-    const char *why;
+    const char *why, *allowed = s->key ? s->key->allowed : CONF_LABEL_ALLOWED;
 
     place_named(&at, in, s, name);
     text = place_spell(&at);
     conf_plain_text(name, value, sizeof(value));
-    if (!conf_label_ok(name, &why))
-        return err_set(in->err, EINVAL, text.path, value, CONF_LABEL_ALLOWED,
-                       "%s: the name of a %s %s: allowed are %s", in->subject,
-                       s->one, why, CONF_LABEL_ALLOWED);
+    if (!(s->key ? s->key->ok : conf_label_ok)(name, &why))
+        return err_set(in->err, EINVAL, text.path, value, allowed,
+                       "%s: the %s of a %s%s%s%s %s: allowed are %s",
+                       in->subject, s->key ? s->key->what : "name", s->one,
+                       s->key ? " \"" : "", s->key ? value : "",
+                       s->key ? "\"" : "", why, allowed);
     if ((uint32_t) section_n(s, base) < s->max_named)
         return 0;
     snprintf(max, sizeof(max), "at most %u %s", s->max_named, s->name);

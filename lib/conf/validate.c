@@ -97,6 +97,8 @@ check_field(const struct field *f, const void *base, const struct place *at)
     case FIELD_PRIOS:
     case FIELD_TYPE:
     case FIELD_LABEL:
+    case FIELD_FILE:
+    case FIELD_DPID:
         return 0; /* every mask is a set; a class is one that exists */
     default:
         v = field_get(f, base);
@@ -408,6 +410,8 @@ check_bridge(const struct conf *c, uint32_t at_index, struct err *err)
     rc = check_ranges(&conf_bridge_object, b, &at);
     if (!rc)
         rc = conf_check_pools(b, &at);
+    if (!rc)
+        rc = conf_check_control(b, &at);
     for (i = 0; i < b->n_ports && !rc; i++) {
         rc = check_unique(c, at_index, b, b->ports[i], err);
         if (!rc)

@@ -247,6 +247,35 @@ random_port(const struct conf_bridge *b, struct conf_port *p, struct rng *r)
 }
 
 static void
+random_control(struct conf_openflow *of, struct conf_bridge *b, struct rng *r)
+{
+    static const char *const targets[] = {
+        "tcp:192.0.2.1", "tcp:[2001:db8::1]:6633", "unix:/a/b~c\"d", "ptcp:",
+        "punix:/run/x",  "ssl:192.0.2.7:6653",     "pssl::127.0.0.1"};
+    size_t at = rng_below(r, sizeof(targets) / sizeof(targets[0]));
+    struct conf_controller *c;
+
+    of->fail_mode = (enum conf_fail_mode) rng_below(r, 2);
+    of->datapath_id = zero_or(r, 1, UINT64_MAX);
+    of->management = coin(r);
+    if (of->n_controllers && coin(r))
+        of->n_controllers--;
+    for (uint32_t i = 0; i < of->n_controllers; i++)
+        if (!strcmp(of->controller[i].target, targets[at]))
+            return;
+    if (conf_add_controller(b, targets[at], &c, NULL))
+        return;
+    c->probe_ms = (uint32_t) zero_or(r, 100, 3600000);
+    c->max_backoff_ms = (uint32_t) pick(r, 1000, 3600000);
+    memset(&of->ssl, 0, sizeof(of->ssl));
+    if (conf_needs_ssl(of) || coin(r)) {
+        strcpy(of->ssl.private_key, "/k");
+        strcpy(of->ssl.certificate, "/a b/\"c");
+        strcpy(of->ssl.ca_certificate, "/ca");
+    }
+}
+
+static void
 random_bridge(struct conf_bridge *b, struct rng *r)
 {
     b->memory_bytes = pick(r, CONF_DEFAULT_MEMORY, CONF_MAX_MEMORY);
@@ -257,6 +286,7 @@ random_bridge(struct conf_bridge *b, struct rng *r)
     b->watchdog_override = (enum conf_override) rng_below(r, 3);
     random_map(&b->map, r);
     random_pools(b, r);
+    random_control(&b->of, b, r);
 }
 
 static void

@@ -259,7 +259,7 @@ Test(store_faults, a_disk_that_fills_up_while_it_is_made)
     unsigned n_failed = 0, n_opened = 0;
     size_t size;
 
-    for (size = 8 << 10; size <= 256 << 10; size += 4 << 10) {
+    for (size = 8 << 10; size <= 320 << 10; size += 4 << 10) {
         struct store *s = NULL;
 
         if (!rig_mount(size))
