@@ -77,6 +77,10 @@
     X(COUNTS_PORT, nd.tx_queue_drops)   \
     X(LEVEL, nd.n_ring_slots)           \
     X(LEVEL, nd.ring_peak)              \
+    X(COUNTS_PORT, nd.n_holds)          \
+    X(COUNTS_PORT, nd.hold_failed)      \
+    X(LEVEL, nd.hold_worst_ns)          \
+    X(LEVEL, nd.hold_lost)              \
     X(COUNTS_PORT, kernel_violations)
 
 #define SIZE_OF(section, m) +sizeof(((struct counts *) NULL)->m)

@@ -5,6 +5,7 @@
  * Control thread.
  */
 #include "netdev/link.h"
+#include "netdev/nl.h"
 
 #include <errno.h>
 #include <linux/ethtool.h>
@@ -24,8 +25,7 @@
  * it says that it lost some. */
 #define MONITOR_RCVBUF (1 << 20)
 
-/* libnl's error codes as errno values. */
-static int
+int
 nl_errno(int nlerr)
 {
     switch (nlerr < 0 ? -nlerr : nlerr) {

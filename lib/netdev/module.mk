@@ -9,11 +9,15 @@ lib_netdev_libnetdev_a_SOURCES = \
 	lib/netdev/attach.h \
 	lib/netdev/gso.c \
 	lib/netdev/gso.h \
+	lib/netdev/hold.c \
+	lib/netdev/hold.h \
+	lib/netdev/hold_filter.c \
 	lib/netdev/link.c \
 	lib/netdev/link.h \
 	lib/netdev/mem.c \
 	lib/netdev/netdev.c \
 	lib/netdev/netdev.h \
+	lib/netdev/nl.h \
 	lib/netdev/registry.c \
 	lib/netdev/tap.c
 EXTRA_DIST += lib/netdev/may_include
@@ -57,6 +61,12 @@ TESTS += tests/unit/test_tap
 tests_unit_test_tap_SOURCES = tests/unit/test_tap.c \
 	tests/unit/netns.c tests/unit/netns.h
 tests_unit_test_tap_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_hold
+TESTS += tests/unit/test_hold
+tests_unit_test_hold_SOURCES = tests/unit/test_hold.c \
+	tests/unit/netns.c tests/unit/netns.h
+tests_unit_test_hold_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
 
 fuzz_targets += tests/fuzz/fuzz_gso
 tests_fuzz_fuzz_gso_SOURCES = tests/fuzz/fuzz_gso.c

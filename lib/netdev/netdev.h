@@ -32,12 +32,23 @@ struct netdev_args {
     bool down;             /* tap: not set up, that is for its user */
 };
 
+/* How a TAP holds its senders back: its frames are sorted as the datapath is
+ * going to sort them. */
+struct netdev_hold {
+    uint64_t rate_bps;        /* that they are shaped to; > 0 */
+    bool trust_dscp;          /* the DSCP of an IP packet decides */
+    uint8_t default_prio;     /* of what carries none */
+    uint8_t pcp_to_prio[8];   /* by the PCP of the outer tag */
+    uint8_t dscp_to_prio[64]; /* by DSCP, with trust in it */
+};
+
 /* What happened below us.  One writer each: the datapath thread for what rx
  * and tx count, the control thread for what netdev_poll_kernel reads. */
 struct netdev_stats {
     counter_t rx_ring_drops;    /* kernel: our receive ring (TAP: the queue
                                    from the host to us) was full */
-    counter_t rx_backlog_drops; /* kernel: lost before our ring; at least */
+    counter_t rx_backlog_drops; /* kernel: lost before our ring; at least
+                                   (TAP that holds: no room to hold in) */
     counter_t rx_oversize;    /* longer than a pool buffer, not GSO: dropped */
     counter_t rx_bad;         /* could not be restored (bad vnet header) */
     counter_t rx_gso;         /* super-frames segmented on entry */
@@ -52,6 +63,10 @@ struct netdev_stats {
     counter_t n_ring_slots;   /* slots of the receive ring (TAP: frames of
                                  the queue from the host to us) */
     counter_t ring_peak;      /* most slots seen occupied at once; TAP: 0 */
+    counter_t n_holds;        /* TAP: times that a class was held */
+    counter_t hold_failed;    /* requests to hold that the kernel refused */
+    counter_t hold_worst_ns;  /* longest time from XOFF to being held */
+    counter_t hold_lost;      /* 1: what holds was taken away by someone */
 };
 
 enum netdev_tx {
@@ -100,6 +115,10 @@ struct netdev_class {
      * (its frames are of another size).  only_ask: says so, changes nothing.
      * Null: never. */
     bool (*set_pool)(struct netdev *, struct pkt_pool *, bool only_ask);
+    /* Control thread: from now on a PFC frame that is sent to the port is not
+     * handed to the host, but obeyed: its senders are held back, by class.
+     * Null: no more.  On error nothing has changed.  Null: never. */
+    int (*set_hold)(struct netdev *, const struct netdev_hold *, struct err *);
 };
 
 /* Head of every provider's struct. */

@@ -15,10 +15,12 @@
  * hold it, except when someone deletes it.
  */
 #include "netdev/gso.h"
+#include "netdev/hold.h"
 #include "netdev/link.h"
 #include "netdev/netdev.h"
 
 #include "wire/eth.h"
+#include "wire/macctl.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -46,6 +48,8 @@
 #define QUEUE_DEFAULT     1000
 #define QUEUE_MIN         16
 #define QUEUE_MAX         65536
+/* An Ethernet header and two tags: what a frame has beyond the MTU. */
+#define FRAME_OVERHEAD 22
 
 struct tap {
     struct netdev up;      /* must be first */
@@ -59,6 +63,11 @@ struct tap {
     struct gso gso; /* how far that has come */
     bool has_gso;   /* there is one */
     bool is_gone;   /* dp: someone deleted the interface */
+
+    struct hold *hold; /* holds senders back; null until it is first asked
+                          for, then till the end: release and acquire */
+    bool holds;        /* it is to; control's, relaxed, read by tx */
+    uint8_t held;      /* dp: classes that are held */
 };
 
 /* Asks for the offloads, as many as the kernel knows. */
@@ -170,6 +179,7 @@ tap_close(struct netdev *dev)
 {
     struct tap *t = (struct tap *) dev;
 
+    hold_close(t->hold);
     if (t->fd >= 0)
         close(t->fd);
     free(t->super);
@@ -312,6 +322,28 @@ tap_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
     return n;
 }
 
+/* A PFC frame for a host whose senders can be held.  False: it is something
+ * else. */
+static bool
+obey(struct tap *t, const struct pkt *p)
+{
+    struct hold *hold = __atomic_load_n(&t->hold, __ATOMIC_ACQUIRE);
+    struct macctl m;
+
+    if (!hold || !__atomic_load_n(&t->holds, __ATOMIC_RELAXED) ||
+        p->len < ETH_HDR_LEN || !macctl_suspect(p->data, p->len) ||
+        macctl_decode(p->data, p->len, &m) != MACCTL_PFC)
+        return false;
+    for (int i = 0; i < N_PRIO; i++) {
+        if (!(m.enable >> i & 1))
+            continue;
+        t->held &= (uint8_t) ~(1u << i);
+        t->held |= (uint8_t) ((m.time[i] != 0) << i);
+    }
+    hold_want(hold, t->held);
+    return true;
+}
+
 /* Writes one frame; 0 or an errno. */
 static int
 write_frame(struct tap *t, const struct pkt *p)
@@ -338,7 +370,7 @@ tap_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
     if (t->is_gone)
         return NETDEV_TX_DOWN;
     while (*n_sent < n) {
-        switch (write_frame(t, pkts[*n_sent])) {
+        switch (obey(t, pkts[*n_sent]) ? 0 : write_frame(t, pkts[*n_sent])) {
         case EINTR:
             continue;
         case EAGAIN:
@@ -366,13 +398,55 @@ tap_fd(const struct netdev *dev)
     return ((const struct tap *) dev)->fd;
 }
 
+static int
+tap_set_hold(struct netdev *dev, const struct netdev_hold *conf,
+             struct err *err)
+{
+    struct tap *t = (struct tap *) dev;
+    struct hold *hold;
+    int rc;
+
+    if (!conf) {
+        __atomic_store_n(&t->holds, false, __ATOMIC_RELAXED);
+        return t->hold ? hold_set(t->hold, NULL, err) : 0;
+    }
+    if (t->hold) {
+        rc = hold_set(t->hold, conf, err);
+    } else {
+        rc = hold_open(dev->name, dev->ifindex, dev->mtu + FRAME_OVERHEAD,
+                       conf, &hold, err);
+        if (rc == 0)
+            __atomic_store_n(&t->hold, hold, __ATOMIC_RELEASE);
+    }
+    if (rc == 0)
+        __atomic_store_n(&t->holds, true, __ATOMIC_RELAXED);
+    return rc;
+}
+
+static void
+poll_hold(struct tap *t)
+{
+    struct netdev_stats *stats = &t->up.stats;
+    struct hold_stats h;
+
+    hold_read(t->hold, &h);
+    counter_set(&stats->n_holds, h.n_holds);
+    counter_set(&stats->hold_failed, h.n_failed);
+    counter_set(&stats->hold_worst_ns, h.worst_ns);
+    counter_set(&stats->hold_lost, !h.is_intact);
+    if (h.n_drops > stats->rx_backlog_drops)
+        counter_set(&stats->rx_backlog_drops, h.n_drops);
+}
+
 static void
 tap_poll_kernel(struct netdev *dev)
 {
-    const struct tap *t = (const struct tap *) dev;
+    struct tap *t = (struct tap *) dev;
     struct link_info info;
     uint64_t drops;
 
+    if (t->hold)
+        poll_hold(t);
     if (link_get_index(dev->ifindex, &info, NULL))
         return;
     /* What the host sent and the queue towards us had no room for: a loss on
@@ -392,4 +466,5 @@ const struct netdev_class netdev_tap = {
     .fd = tap_fd,
     .poll_kernel = tap_poll_kernel,
     .set_pool = tap_set_pool,
+    .set_hold = tap_set_hold,
 };
