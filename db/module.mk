@@ -20,7 +20,8 @@ DB_MIGRATIONS = \
 	db/migrations/004-watchdog.sql \
 	db/migrations/005-buffers.sql \
 	db/migrations/006-ofport.sql \
-	db/migrations/007-openflow.sql
+	db/migrations/007-openflow.sql \
+	db/migrations/008-backpressure.sql
 EXTRA_DIST += db/may_include db/schema.sql $(DB_MIGRATIONS)
 
 # The SQL as C strings, a line each: nothing but sed is needed for it.

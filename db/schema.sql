@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The configuration of sluiced, version 7.  A new database is made from this
+-- The configuration of sluiced, version 8.  A new database is made from this
 -- file; an older one is brought here by the files in migrations/, in order of
 -- their numbers, each of which makes the version that it is named after.  A
 -- test holds both ways to the same result.
@@ -94,6 +94,7 @@ CREATE TABLE port (
                      CHECK (cable_emulated IN (0, 1)),
     cell_bytes       INTEGER NOT NULL DEFAULT 0 CHECK (cell_bytes >= 0),
     ofport           INTEGER NOT NULL DEFAULT 0 CHECK (ofport >= 0),
+    backpressure     INTEGER NOT NULL DEFAULT 0 CHECK (backpressure IN (0, 1)),
     UNIQUE (bridge, slot)
 );
 
@@ -197,4 +198,4 @@ CREATE TABLE controller (
 ) WITHOUT ROWID;
 
 PRAGMA application_id = 1397506885;
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;

@@ -159,10 +159,10 @@ put_port(const struct store *s, const struct conf_bridge *b,
         " cable_delay_ns, ring_bytes, vlan_mode, tag, pfc_priorities,"
         " pfc_asymmetric, pfc_quanta, pause_rx, pause_tx, trust,"
         " default_priority, priority_tags, cable_emulated, cell_bytes,"
-        " ofport)"
+        " ofport, backpressure)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-        " ?)",
-        "sssimiiisiiiiiisnsiii", p->name, b->name, p->cls->type,
+        " ?, ?)",
+        "sssimiiisiiiiiisnsiiii", p->name, b->name, p->cls->type,
         (int64_t) p->slot, p->have_mac ? p->mac : NULL, (int64_t) p->rate_bps,
         (int64_t) p->cable_delay_ns, (int64_t) p->ring_bytes,
         conf_vlan_mode_name(p->vlan_mode), (int64_t) p->tag,
@@ -172,7 +172,7 @@ put_port(const struct store *s, const struct conf_bridge *b,
         own_prio ? (int64_t) m->default_prio : INT64_C(-1),
         own_tags ? conf_prio_tags_name(m->prio_tags) : NULL,
         (int64_t) p->cable_emulated, (int64_t) p->cell_bytes,
-        (int64_t) p->ofport);
+        (int64_t) p->ofport, (int64_t) p->backpressure);
 
     if (!rc)
         rc = put_map(s,

@@ -163,7 +163,7 @@ load_port(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
         rc = load_port_words(s, p, stmt, err);
     if (rc)
         return rc;
-    if (!store_all_integers(stmt, 7, 10) || !store_all_integers(stmt, 18, 3))
+    if (!store_all_integers(stmt, 7, 10) || !store_all_integers(stmt, 18, 4))
         return store_refuse_row(s, "port", p->name, "has no integer", err);
     if (sqlite3_column_type(stmt, 5) != SQLITE_NULL) {
         if (sqlite3_column_bytes(stmt, 5) != 6)
@@ -191,6 +191,7 @@ load_port(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
     p->cell_bytes = u32_at(stmt, 19);
     p->ofport = u32_at(stmt, 20);
     p->ofport_auto = false;
+    p->backpressure = store_u64_at(stmt, 21) != 0;
     return 0;
 }
 
@@ -282,7 +283,7 @@ static const struct {
     {"SELECT name, bridge, type, vlan_mode, trust, mac, default_priority,"
      " slot, rate_bps, cable_delay_ns, ring_bytes, tag, pfc_priorities,"
      " pfc_asymmetric, pfc_quanta, pause_rx, pause_tx, priority_tags,"
-     " cable_emulated, cell_bytes, ofport FROM port",
+     " cable_emulated, cell_bytes, ofport, backpressure FROM port",
      load_port},
     {"SELECT port, kind, from_code, to_code FROM port_map", load_port_map},
     {"SELECT port, vid FROM port_trunk ORDER BY port, vid", load_trunk},

@@ -5,6 +5,7 @@ dist_doc_DATA += \
 	README.md \
 	docs/architecture.md \
 	docs/coding-style.md \
+	docs/host.md \
 	docs/pfc.md \
 	docs/rpc.md
 docimgdir = $(docdir)/img

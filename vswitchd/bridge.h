@@ -37,6 +37,8 @@ struct port {
     uint32_t ring_conf;             /* ring that is configured; 0: automatic */
     uint32_t ring_bytes;            /* ring that was asked for; 0: default */
     struct netdev *netdev;          /* null: the interface is absent */
+    struct netdev_hold hold;        /* its back-pressure; rate 0: none */
+    uint64_t socket_drops;          /* of the host, when that was set */
     struct dp_port *state;          /* of the datapath */
     struct conf_live live;          /* what the interface is like */
     enum port_state link;           /* as last heard */

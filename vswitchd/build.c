@@ -22,6 +22,8 @@
 #define RING_DEFAULT       2097152u
 #define RING_SLOT_OVERHEAD 224u
 #define RING_STEP          262144u
+/* A tap that holds its senders back: 16384 frames. */
+#define RING_HOLD 33554432u
 
 const struct conf_port *
 build_conf_port(const struct build *x, uint32_t i)
@@ -32,6 +34,12 @@ build_conf_port(const struct build *x, uint32_t i)
 }
 
 /* --- one port ----------------------------------------------------------- */
+
+uint32_t
+build_tap_ring(const struct conf_port *cp)
+{
+    return cp->ring_bytes ? cp->ring_bytes : cp->backpressure ? RING_HOLD : 0;
+}
 
 /* The receive ring of a port.  An automatic one is the provider's, unless the
  * port has a lossless class: then it holds, in frames of full size, what
@@ -44,6 +52,8 @@ ring_bytes(const struct build *x, const struct conf_port *cp,
     struct headroom h;
     uint64_t frame = x->conf->max_frame_bytes, bytes;
 
+    if (cp->cls == &netdev_tap)
+        return build_tap_ring(cp);
     if (cp->ring_bytes || cp->cls != &netdev_afpacket ||
         !conf_lossless_groups(x->conf, cp))
         return cp->ring_bytes;
@@ -377,6 +387,93 @@ make_plan(struct build *x, uint64_t stall_ns, struct err *err)
     return plan_to_fit(x, stall_ns, err);
 }
 
+/* --- back-pressure -------------------------------------------------------
+ */
+
+/* Senders are sorted as the port sorts what they send. */
+static void
+hold_of(const struct conf_port *cp, const struct dp_plan_port *pp,
+        struct netdev_hold *out)
+{
+    memset(out, 0, sizeof(*out)); /* compared as octets */
+    if (!cp->backpressure)
+        return;
+    out->rate_bps = cp->rate_bps;
+    out->trust_dscp = pp->trust == DP_TRUST_DSCP;
+    out->default_prio = pp->default_prio;
+    memset(out->pcp_to_prio, pp->default_prio, sizeof(out->pcp_to_prio));
+    if (pp->trust != DP_TRUST_PORT)
+        memcpy(out->pcp_to_prio, pp->pcp_to_prio, sizeof(out->pcp_to_prio));
+    if (out->trust_dscp)
+        memcpy(out->dscp_to_prio, pp->dscp_to_prio, sizeof(out->dscp_to_prio));
+}
+
+/* The netdev that the port is going to have. */
+static struct netdev *
+netdev_of(const struct build_port *bp)
+{
+    return bp->how == BUILD_KEEP     ? bp->port->netdev
+           : bp->how == BUILD_ABSENT ? NULL
+                                     : bp->netdev;
+}
+
+static int
+set_hold(struct netdev *nd, const struct netdev_hold *h, struct err *err)
+{
+    return nd->cls->set_hold(nd, h->rate_bps ? h : NULL, err);
+}
+
+static int
+build_hold(struct build *x, const struct conf_port *cp, struct err *err)
+{
+    struct build_port *bp = &x->ports[cp->slot];
+    struct netdev *nd = netdev_of(bp);
+    struct err why;
+    int error;
+
+    hold_of(cp, x->plan->ports[cp->slot], &bp->hold);
+    if (bp->how == BUILD_KEEP)
+        bp->old_hold = bp->port->hold;
+    else if (bp->how == BUILD_MOVED)
+        bp->old_hold = bp->from->hold;
+    if (!nd || !nd->cls->set_hold ||
+        !memcmp(&bp->hold, &bp->old_hold, sizeof(bp->hold)))
+        return 0;
+    err_clear(&why);
+    error = set_hold(nd, &bp->hold, &why);
+    bp->hold_is_set = !error;
+    if (!error)
+        return 0;
+    if (x->mode == BUILD_STRICT) {
+        snprintf(why.value, sizeof(why.value), "backpressure");
+        if (err)
+            *err = why;
+        return error;
+    }
+    bp->hold = bp->old_hold;
+    log_warn("bridge %s: %s", x->conf->name, why.msg);
+    return 0;
+}
+
+static int
+build_holds(struct build *x, struct err *err)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < x->conf->n_ports && !error; i++)
+        error = build_hold(x, x->conf->ports[i], err);
+    return error;
+}
+
+static void
+restore_hold(const struct build_port *bp)
+{
+    if (bp->hold_is_set && bp->how != BUILD_OPENED &&
+        set_hold(netdev_of(bp), &bp->old_hold, NULL))
+        log_warn("port %s: cannot hold its senders back any more",
+                 bp->port->name);
+}
+
 /* --- the whole ---------------------------------------------------------- */
 
 static struct build *
@@ -434,6 +531,8 @@ build_create(struct daemon *d, const struct conf_bridge *conf,
         error = build_port(x, build_conf_port(x, i), err);
     if (!error)
         error = make_plan(x, stall_ns, err);
+    if (!error)
+        error = build_holds(x, err);
     if (error) {
         build_abort(x);
         return error;
@@ -466,6 +565,8 @@ build_attach(struct bridge *b, struct port *p, bool came, uint64_t stall_ns,
     }
     if (!error)
         error = make_plan(x, stall_ns, err);
+    if (!error)
+        error = build_holds(x, err);
     if (error) {
         build_abort(x);
         return error;
@@ -483,6 +584,7 @@ build_abort(struct build *x)
         if (bp->mac_is_set && link_set_mac(bp->port->name, bp->old_mac, NULL))
             log_warn("port %s: cannot set its former address again",
                      bp->port->name);
+        restore_hold(bp);
         if (bp->how == BUILD_OPENED)
             netdev_close(bp->netdev);
         if (bp->is_new)

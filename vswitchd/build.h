@@ -29,15 +29,18 @@ enum build_how {
 };
 
 struct build_port {
-    struct port *port;          /* after the change; null: the slot is free */
-    bool is_new;                /* made by this build */
-    enum build_how how;         /* its netdev */
-    struct netdev *netdev;      /* OPENED, MOVED: this one */
-    uint32_t ring_bytes;        /* OPENED: with that ring */
-    struct port *from;          /* MOVED: whose it was */
-    struct bridge *from_bridge; /* MOVED: in which bridge */
-    bool mac_is_set;            /* the address of a tap was changed ... */
-    uint8_t old_mac[6];         /* ... from this one */
+    struct port *port;           /* after the change; null: the slot is free */
+    bool is_new;                 /* made by this build */
+    enum build_how how;          /* its netdev */
+    struct netdev *netdev;       /* OPENED, MOVED: this one */
+    uint32_t ring_bytes;         /* OPENED: with that ring */
+    struct port *from;           /* MOVED: whose it was */
+    struct bridge *from_bridge;  /* MOVED: in which bridge */
+    bool mac_is_set;             /* the address of a tap was changed ... */
+    uint8_t old_mac[6];          /* ... from this one */
+    struct netdev_hold hold;     /* back-pressure wanted; rate 0: none */
+    struct netdev_hold old_hold; /* that there was */
+    bool hold_is_set;            /* it was changed */
 };
 
 struct build {
@@ -68,6 +71,8 @@ int build_create(struct daemon *, const struct conf_bridge *conf,
 int build_attach(struct bridge *, struct port *, bool came, uint64_t stall_ns,
                  struct build **, struct err *);
 void build_abort(struct build *);
+/* The queue that a tap port is to have, as the ring that it stands for. */
+uint32_t build_tap_ring(const struct conf_port *);
 
 /* Publishes n builds, and removes the bridges in `gone` and those that were
  * replaced.  Frees the builds.  Ports may have moved between bridges. */

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "daemon.h"
+#include "doctor.h"
 #include "links.h"
 #include "memory.h"
 #include "netdev/link.h"
@@ -65,17 +66,28 @@ claim_counts(struct build *x)
 static void
 take_ring(struct port *p, const struct conf_port *cp)
 {
-    uint32_t queue = netdev_tap_queue(cp->ring_bytes);
+    uint32_t ring = build_tap_ring(cp);
     struct err err;
 
     err_clear(&err);
-    if (p->cls == &netdev_tap && p->netdev && p->ring_conf != cp->ring_bytes) {
-        if (link_set_txqlen(p->name, queue, &err))
+    if (p->cls == &netdev_tap && p->netdev && p->ring_bytes != ring) {
+        if (link_set_txqlen(p->name, netdev_tap_queue(ring), &err))
             log_warn("port %s: its queue cannot be changed: %s", p->name,
                      err.msg);
         p->netdev->cls->poll_kernel(p->netdev);
+        p->ring_bytes = ring;
     }
     p->ring_conf = cp->ring_bytes;
+}
+
+/* Back-pressure is in force already.  What the host's sockets dropped before
+ * it is no matter of the port's. */
+static void
+take_hold(struct port *p, const struct build_port *bp)
+{
+    if (bp->hold_is_set && !p->hold.rate_bps)
+        p->socket_drops = doctor_socket_drops();
+    p->hold = bp->hold;
 }
 
 /* What ports have now is put away, and what they are to have is theirs. */
@@ -94,6 +106,7 @@ take_ports(struct build *x)
         if (!bp->port)
             continue;
         bp->port->in_plan = true;
+        take_hold(bp->port, bp);
         if (bp->mac_is_set) {
             memcpy(bp->port->live.mac, x->plan->ports[i]->mac, 6);
             memcpy(bp->port->netdev->mac, x->plan->ports[i]->mac, 6);

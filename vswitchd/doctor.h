@@ -32,6 +32,12 @@ void doctor_find(struct diagnosis *, enum verdict, const char *term,
                  uint64_t short_bytes, const char *command, const char *fmt,
                  ...) __attribute__((format(printf, 6, 7)));
 
+/* Does the host behind a tap hold back who sends, as far as it can? */
+void doctor_host(struct diagnosis *);
+/* Datagrams that arrived in this network namespace, and that sockets had no
+ * room for. */
+uint64_t doctor_socket_drops(void);
+
 /* Does the other end keep to the rate that is counted on, and does it obey? */
 void doctor_peer(struct diagnosis *);
 

@@ -415,6 +415,7 @@ add_diagnosis(const struct port_view *v, int prio, struct json_object *to)
     x.findings = json_object_new_array();
     diagnose(&x);
     doctor_peer(&x);
+    doctor_host(&x);
     look_at_past(&x, prio);
     json_add_text(o, "port", v->port->name);
     json_add_text(o, "bridge", v->bridge->name);
@@ -476,7 +477,7 @@ const struct rpc_method methods_doctor[] = {
                   "one mends it, command).  Terms: headroom, headroom-pool, "
                   "ring, tap-queue, "
                   "small-frames, buffers, rate, peer-rate, peer-pfc, "
-                  "interface, nic, violations.",
+                  "backpressure, sockets, interface, nic, violations.",
         .example = "{}",
         .handler = doctor_show,
     },

@@ -37,6 +37,9 @@ static const char *const types[] = {"afpacket", "tap", "mem", NULL};
                   "Number in OpenFlow, that no other port of the bridge "    \
                   "has; 0 (default): the lowest that is free, which then "   \
                   "stays."),                                                 \
+        PARAM_BOOL("backpressure",                                           \
+                   "Of a tap port with a rate: while a class is paused, "    \
+                   "who sends of it to the tap waits."),                     \
         {.name = "mac",                                                      \
          .type = RPC_T_STRING,                                               \
          .min = 17,                                                          \
@@ -113,6 +116,7 @@ methods_port_object(const struct port_view *v, bool full)
     json_add_uint(o, "configured_rate_bps", v->cp->rate_bps);
     json_add_uint(o, "cable_delay_ns", v->cp->cable_delay_ns);
     json_add_bool(o, "cable_emulated", v->cp->cable_emulated);
+    json_add_bool(o, "backpressure", v->cp->backpressure);
     json_object_object_add(o, "vlan",
                            json_object_get(json_get(config, "vlan")));
     json_object_object_add(o, "pfc", json_object_get(json_get(config, "pfc")));
@@ -257,13 +261,13 @@ port_show(void *ctx, struct rpc_client *client, struct json_object *params,
     return answer(ctx, json_get_text(params, "name", ""), result, err);
 }
 
-#define RESULT_PORT                                                          \
-    "name, bridge, type, slot, ofport (number in OpenFlow), state (up, "     \
-    "down: no carrier or set down, "                                         \
-    "absent: there is no such interface now), mac, mtu, rate_bps (that is "  \
-    "in force), configured_rate_bps, cable_delay_ns, cable_emulated, vlan, " \
-    "pfc, attached "                                                         \
-    "(times that the interface was opened)"
+#define RESULT_PORT                                                         \
+    "name, bridge, type, slot, ofport (number in OpenFlow), state (up, "    \
+    "down: no carrier or set down, "                                        \
+    "absent: there is no such interface now), mac, mtu, rate_bps (that is " \
+    "in force), configured_rate_bps, cable_delay_ns, cable_emulated, "      \
+    "backpressure, vlan, pfc, attached (times that the interface was "      \
+    "opened)"
 
 const struct rpc_method methods_port[] = {
     {

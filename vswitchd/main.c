@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "daemon.h"
 #include "files.h"
+#include "host.h"
 #include "links.h"
 #include "memory.h"
 #include "methods.h"
@@ -39,6 +40,7 @@
 struct process {
     struct options o;           /* command line */
     struct privs_user user;     /* of --user */
+    struct host_spec host;      /* of --host */
     struct daemon d;            /* the daemon */
     struct reactor_watch *tick; /* once a second */
     int unix_fd;                /* listens, until the server has it; or -1 */
@@ -244,7 +246,9 @@ start(struct process *p, struct err *err)
 
     d->database = p->o.database;
     d->started_ns = clock_ns();
-    if (p->o.user)
+    if (p->o.host)
+        error = host_parse(p->o.host, &p->host, err);
+    if (!error && p->o.user)
         error = privs_find_user(p->o.user, &p->user, err);
     if (!error)
         error = open_files(p, err);
@@ -257,6 +261,8 @@ start(struct process *p, struct err *err)
     d->registry = rpc_registry_create();
     methods_add(d->registry, d);
     error = txn_start(d, err);
+    if (!error && p->o.host)
+        error = host_start(d, &p->host, err);
     if (!error)
         error = start_server(p, err);
     if (error)
@@ -320,7 +326,7 @@ main(int argc, char *argv[])
         if (p.o.log_to == LOG_DEST_SYSLOG)
             fprintf(stderr, "sluiced: %s\n", err.msg);
         end(&p);
-        return error == EINVAL && !strcmp(err.path, "--rpc-tcp") ? 2 : 1;
+        return error == EINVAL && !strncmp(err.path, "--", 2) ? 2 : 1;
     }
     log_info("sluiced %s is ready: %u bridges, database %s, socket %s, "
              "capabilities %s",

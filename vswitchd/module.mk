@@ -10,6 +10,7 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/counts.h \
 	vswitchd/daemon.h \
 	vswitchd/doctor.h \
+	vswitchd/doctor_host.c \
 	vswitchd/doctor_peer.c \
 	vswitchd/dp_thread.c \
 	vswitchd/dp_thread.h \
@@ -19,6 +20,8 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/files.h \
 	vswitchd/history.c \
 	vswitchd/history.h \
+	vswitchd/host.c \
+	vswitchd/host.h \
 	vswitchd/json.c \
 	vswitchd/json.h \
 	vswitchd/links.c \

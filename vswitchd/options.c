@@ -36,6 +36,7 @@ enum {
     OPT_RPC_TCP,
     OPT_PID_FILE,
     OPT_USER,
+    OPT_HOST,
     OPT_DETACH,
     OPT_FOREGROUND,
     OPT_LOG_TO,
@@ -51,6 +52,7 @@ static const struct option long_options[] = {
     {"rpc-tcp", required_argument, NULL, OPT_RPC_TCP},
     {"pid-file", required_argument, NULL, OPT_PID_FILE},
     {"user", required_argument, NULL, OPT_USER},
+    {"host", required_argument, NULL, OPT_HOST},
     {"detach", no_argument, NULL, OPT_DETACH},
     {"foreground", no_argument, NULL, OPT_FOREGROUND},
     {"log-to", required_argument, NULL, OPT_LOG_TO},
@@ -76,6 +78,10 @@ print_help(void)
         "  --pid-file PATH     write the process id there\n"
         "  --user NAME         become that user; capabilities for ports are "
         "kept\n"
+        "  --host UPLINK[,tap=NAME][,rate=RATE][,pfc=3+4][,trust=dscp|pcp]\n"
+        "         [,memory=SIZE][,mac=ADDRESS]\n"
+        "                      be a lossless host: applications use a tap\n"
+        "                      [host0], and wait while their class is paused\n"
         "  --detach            go to the background once ready\n"
         "  --foreground        stay in the foreground (default)\n"
         "  --log-to WHERE      stderr or syslog [stderr; syslog with "
@@ -132,6 +138,9 @@ take(struct options *o, int opt, bool *log_given)
         break;
     case OPT_USER:
         o->user = optarg;
+        break;
+    case OPT_HOST:
+        o->host = optarg;
         break;
     case OPT_DETACH:
         o->detach = true;

@@ -15,6 +15,7 @@ struct options {
     const char *rpc_tcp;      /* "127.0.0.1:PORT"; null: none */
     const char *pid_file;     /* null: none */
     const char *user;         /* to become; null: stay who we are */
+    const char *host;         /* what --host says; null: none */
     bool detach;              /* go to the background once ready */
     enum log_dest log_to;     /* stderr or syslog */
     enum log_level log_level; /* least important that is shown */

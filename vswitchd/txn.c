@@ -72,8 +72,9 @@ build_change(struct daemon *d, const struct conf *to, enum build_mode mode,
     return 0;
 }
 
-int
-txn_commit(struct daemon *d, struct conf *to, struct err *err)
+static int
+commit(struct daemon *d, struct conf *to, enum build_mode mode,
+       struct err *err)
 {
     struct change c = {.n = 0};
     struct conf *from = d->conf;
@@ -88,7 +89,7 @@ txn_commit(struct daemon *d, struct conf *to, struct err *err)
     if (error && err)
         conf_blame_memory(from, to, err);
     if (!error)
-        error = build_change(d, to, BUILD_STRICT, &c, err);
+        error = build_change(d, to, mode, &c, err);
     if (!error) {
         error = store_commit(d->store, from, to, err);
         if (error)
@@ -104,6 +105,18 @@ txn_commit(struct daemon *d, struct conf *to, struct err *err)
     events_config(d, from, to);
     conf_destroy(from);
     return 0;
+}
+
+int
+txn_commit(struct daemon *d, struct conf *to, struct err *err)
+{
+    return commit(d, to, BUILD_STRICT, err);
+}
+
+int
+txn_commit_lenient(struct daemon *d, struct conf *to, struct err *err)
+{
+    return commit(d, to, BUILD_LENIENT, err);
 }
 
 int

@@ -14,6 +14,8 @@
 struct conf *txn_begin(const struct daemon *);
 /* Makes `to` (taken, also on error) what is stored and runs. */
 int txn_commit(struct daemon *, struct conf *to, struct err *);
+/* The same for what was asked for long ago: interfaces may be absent. */
+int txn_commit_lenient(struct daemon *, struct conf *to, struct err *);
 /* Ends an edit: commits `to` when error is 0, else gives it up and returns
  * that error.  Takes `to` either way. */
 int txn_end(struct daemon *, struct conf *to, int error, struct err *);

@@ -21,6 +21,7 @@
  *       "ofport": 1,                (0: the lowest that is free, and stays)
  *       "rate_bps": 200000000, "cable_delay_ns": 0,
  *       "cable_emulated": true, "cell_bytes": 0, "ring_bytes": 0,
+ *       "backpressure": false,                               (tap only)
  *       "vlan": {"mode": "trunk", "tag": 0, "trunks": [10, 20]},
  *       "pfc": {"priorities": [3], "asymmetric": false, "quanta": 65535},
  *       "pause": {"rx": false, "tx": false},
@@ -187,6 +188,7 @@ struct conf_port {
     uint16_t tag;                   /* 0..4094; access and native modes */
     uint16_t n_trunks;              /* 0: all */
     uint16_t trunks[4095];          /* ascending VIDs, 0..4094 */
+    bool backpressure;              /* tap: PFC holds back who sends to it */
     uint8_t pfc_prios;              /* bit p: PFC enabled */
     bool pfc_asymmetric;            /* honour all eight, send only those */
     uint16_t pfc_quanta;            /* 1..65535 */

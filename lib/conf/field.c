@@ -221,6 +221,8 @@ static const struct field port_fields[] = {
     {UINT(conf_port, ring_bytes, "ring_bytes", CONF_MIN_RING, CONF_MAX_RING, 0,
           "size of the receive ring; 0: automatic"),
      .zero_ok = true},
+    {BOOL(conf_port, backpressure, "backpressure",
+          "of a tap: PFC holds back who sends to it, by class")},
 };
 
 static const struct section port_sections[] = {

@@ -227,6 +227,24 @@ check_cable(const struct conf_port *p, const struct place *at)
                        complaint);
 }
 
+/* Who is held back is shaped too, so that a bounded number of frames is behind
+ * the hold. */
+static int
+check_backpressure(const struct conf_port *p, const struct place *at)
+{
+    if (!p->backpressure)
+        return 0;
+    if (p->cls != &netdev_tap)
+        return place_refuse(at, "backpressure", "true", "false, or a tap port",
+                            "holds back who sends to a tap, which this is "
+                            "not");
+    if (!p->rate_bps)
+        return place_refuse(at, "backpressure", "true",
+                            "false, or a rate_bps of the port",
+                            "needs a rate");
+    return 0;
+}
+
 /* Early detection: its thresholds, and what needs them. */
 static int
 check_wred(const struct conf_queue *queue, const struct place *at)
@@ -297,6 +315,8 @@ check_port(const struct conf_bridge *b, const struct conf_port *p,
 
     place_port(&at, b, p, err);
     rc = check_ranges(&conf_port_object, p, &at);
+    if (!rc)
+        rc = check_backpressure(p, &at);
     if (!rc)
         rc = check_vlan(p, &at);
     if (!rc)

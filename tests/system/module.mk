@@ -49,6 +49,10 @@ TESTS += $(topo_tests)
 dist_check_SCRIPTS += tests/system/test_attach.py
 TESTS += tests/system/test_attach.py
 
+# Hosts whose applications wait while their class is paused.
+dist_check_SCRIPTS += tests/system/test_host.py
+TESTS += tests/system/test_host.py
+
 # The PFC watchdog and what goes with it.
 dist_check_SCRIPTS += tests/system/test_watchdog.py
 TESTS += tests/system/test_watchdog.py

@@ -228,6 +228,7 @@ random_port(const struct conf_bridge *b, struct conf_port *p, struct rng *r)
     for (i = 1; i < 6; i++)
         p->mac[i] = (uint8_t) rng_below(r, 256);
     p->rate_bps = zero_or(r, CONF_MIN_RATE, CONF_MAX_RATE);
+    p->backpressure = !strcmp(p->cls->type, "tap") && p->rate_bps && coin(r);
     p->cable_delay_ns = zero_or(r, 1, CONF_MAX_CABLE_NS);
     p->cable_emulated = p->cable_delay_ns < 1000000 && coin(r);
     p->cell_bytes = (uint32_t) zero_or(r, 1, CONF_MAX_CELL);

@@ -311,7 +311,7 @@ Test(conf_json, unknown_members)
                    "port eth1: unknown member \"rate_bp\", did you mean "
                    "\"rate_bps\"?: allowed are type, ofport, mac, rate_bps, "
                    "cable_delay_ns, cable_emulated, cell_bytes, ring_bytes, "
-                   "vlan, pfc, pause, watchdog, guard, map, "
+                   "backpressure, vlan, pfc, pause, watchdog, guard, map, "
                    "groups, queues");
     assert_refused(PORT("\"pfc\":{\"prioritys\":[3]}"), EINVAL,
                    AT "/pfc/prioritys", "prioritys",
@@ -689,8 +689,8 @@ Test(conf_json, an_export_is_small_where_nothing_is_special)
     cr_assert_str_eq(
         json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN),
         "{\"type\":\"mem\",\"ofport\":1,\"rate_bps\":0,\"cable_delay_ns\":0,"
-        "\"cable_emulated\":true,\"cell_bytes\":0,\"ring_bytes\":0,\"vlan\":{"
-        "\"mode\":\"trunk\",\"tag\":0,"
+        "\"cable_emulated\":true,\"cell_bytes\":0,\"ring_bytes\":0,"
+        "\"backpressure\":false,\"vlan\":{\"mode\":\"trunk\",\"tag\":0,"
         "\"trunks\":[]},\"pfc\":{\"priorities\":[],\"asymmetric\":false,"
         "\"quanta\":65535},\"pause\":{\"rx\":false,\"tx\":false},"
         "\"watchdog\":{\"enabled\":false,\"action\":\"drop\","
