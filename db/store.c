@@ -62,15 +62,28 @@ store_refuse(const struct store *s, int code, const char *reason,
                    reason);
 }
 
+/* What SQLite says in one line: of a schema that is damaged it quotes as much
+ * as there is, line breaks and all. */
+static void
+one_line(const char *text, char *out, size_t size)
+{
+    snprintf(out, size, "%s", text);
+    for (; *out; out++)
+        if ((unsigned char) *out < ' ' || *out == 0x7f)
+            *out = ' ';
+}
+
 int
 store_fail(const struct store *s, int sqlite_rc, const char *what,
            struct err *err)
 {
-    const char *why = s->db ? sqlite3_errmsg(s->db) : NULL;
+    const char *said = s->db ? sqlite3_errmsg(s->db) : NULL;
     int sys = s->db ? sqlite3_system_errno(s->db) : 0;
+    char why[192];
 
-    if (!why || !strcmp(why, "not an error"))
-        why = sqlite3_errstr(sqlite_rc);
+    if (!said || !strcmp(said, "not an error"))
+        said = sqlite3_errstr(sqlite_rc);
+    one_line(said, why, sizeof(why));
     return err_set(err, errno_of(sqlite_rc), NULL, s->path, NULL,
                    "database %s: %s: %s%s%s", s->path, what, why,
                    sys ? ": " : "", sys ? strerror(sys) : "");
