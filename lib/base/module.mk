@@ -4,6 +4,8 @@ lib_base_libbase_a_SOURCES = \
 	lib/base/clock.c \
 	lib/base/clock.h \
 	lib/base/counter.h \
+	lib/base/csum.c \
+	lib/base/csum.h \
 	lib/base/cursor.h \
 	lib/base/err.c \
 	lib/base/err.h \

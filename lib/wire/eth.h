@@ -6,6 +6,8 @@
 #ifndef WIRE_ETH_H
 #define WIRE_ETH_H
 
+#include "base/csum.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -120,11 +122,17 @@ bool eth_mac_parse(const char *text, uint8_t mac[6]);
 /* Writes 18 octets with the final NUL; returns out. */
 char *eth_mac_format(const uint8_t mac[6], char out[18]);
 
-/* Internet checksum (RFC 1071) of n octets added to `sum` (not folded).  Any
- * number of pieces of any length, all but the last of an even one. */
-uint32_t eth_csum_add(uint32_t sum, const void *data, size_t n);
-/* The checksum itself: folded and complemented, to be written highest octet
- * first; 0 for data that holds its own right checksum. */
-uint16_t eth_csum_fold(uint32_t sum);
+/* The Internet checksum: csum_add(), csum_fold(). */
+static inline uint32_t
+eth_csum_add(uint32_t sum, const void *data, size_t n)
+{
+    return csum_add(sum, data, n);
+}
+
+static inline uint16_t
+eth_csum_fold(uint32_t sum)
+{
+    return csum_fold(sum);
+}
 
 #endif
