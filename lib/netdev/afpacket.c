@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The provider for interfaces that exist: an AF_PACKET socket with a receive
- * ring, and a second one to send on.  Here: opening, sending, and the kernel's
- * counters; afpacket_rx.c receives.  See netdev.h for threads.
- *
- * Sending, CPU time per 64-byte frame over veth, the receiver's softirq
- * included (Linux 6.18, sendmmsg of 32, least of 60 interleaved runs):
- *
- *     a socket of its own                         1604 ns
- *     the same, PACKET_QDISC_BYPASS               1572 ns
- *     the same, PACKET_VNET_HDR                   1727 ns
- *     the receiving socket (ring, vnet header)    1721 ns
- *
- * So sending has its own socket, which is bound with protocol 0 and receives
- * nothing.  On virtual interfaces the queue is not bypassed: 2 % are less than
- * to see sent frames in tcpdump, and to have a `tc` emulation of a link work.
- * On a NIC, and on a TAP, it is: their usual queue (fq_codel) drops frames
- * that it had accepted, and tells no one.  Either way an error means that the
- * frame was not sent.
+ * ring, and two more to send on.  Here: opening, and the kernel's counters;
+ * afpacket_rx.c receives, afpacket_tx.c sends.  See netdev.h for threads.
  */
 #include "netdev/afpacket.h"
 
@@ -52,6 +37,8 @@
 /* Memory of frames that we sent and that their receiver has not taken yet:
  * beyond it, sending is refused and the frames stay in our queues. */
 #define SEND_BYTES (1u << 20)
+/* The same of super-frames, each of which is up to 46 KB of frames. */
+#define SEND_OPEN_BYTES (4u << 20)
 /* How long a frame that is in the ring may go unseen: see count_backlog(). */
 #define BACKLOG_SETTLE_NS (NS_PER_S / 2)
 
@@ -165,6 +152,14 @@ bind_to(const struct afpacket *a, int fd, uint16_t protocol, struct err *err)
     return 0;
 }
 
+static void
+set_up_tx(const struct afpacket *a, int fd, int bytes)
+{
+    set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, bytes);
+    if (a->is_bypass)
+        set_int(fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1);
+}
+
 static int
 open_sockets(struct afpacket *a, uint32_t ring_bytes, struct err *err)
 {
@@ -173,15 +168,21 @@ open_sockets(struct afpacket *a, uint32_t ring_bytes, struct err *err)
 
     a->rx_fd = socket(AF_PACKET, type, 0);
     a->tx_fd = socket(AF_PACKET, type, 0);
-    if (a->rx_fd < 0 || a->tx_fd < 0)
+    a->open_fd = socket(AF_PACKET, type, 0);
+    if (a->rx_fd < 0 || a->tx_fd < 0 || a->open_fd < 0)
         return err_sys(err, errno, "\"%s\": packet socket", a->up.name);
     rc = set_up_rx(a, ring_bytes, err);
     if (rc)
         return rc;
-    set_buffer(a->tx_fd, SO_SNDBUFFORCE, SO_SNDBUF, SEND_BYTES);
-    if (a->is_bypass)
-        set_int(a->tx_fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1);
+    rc = set_int(a->open_fd, SOL_PACKET, PACKET_VNET_HDR, 1);
+    if (rc)
+        return err_sys(err, rc, "\"%s\": the kernel refuses offload headers",
+                       a->up.name);
+    set_up_tx(a, a->tx_fd, SEND_BYTES);
+    set_up_tx(a, a->open_fd, SEND_OPEN_BYTES);
     rc = bind_to(a, a->tx_fd, 0, err);
+    if (rc == 0)
+        rc = bind_to(a, a->open_fd, 0, err);
     return rc ? rc : bind_to(a, a->rx_fd, ETH_P_ALL, err);
 }
 
@@ -196,6 +197,9 @@ afpacket_close(struct netdev *dev)
         close(a->rx_fd);
     if (a->tx_fd >= 0)
         close(a->tx_fd);
+    if (a->open_fd >= 0)
+        close(a->open_fd);
+    afpacket_drop_super(a);
     free(a->super);
     free(a->ctl);
     free(a->slots);
@@ -251,6 +255,7 @@ afpacket_open(const struct netdev_args *args, struct netdev **out,
         .frame_bytes = pkt_pool_frame_bytes(args->pool),
         .rx_fd = -1,
         .tx_fd = -1,
+        .open_fd = -1,
     };
     strcpy(a->up.name, args->name); /* netdev_open() checked its length */
     a->super = malloc(GSO_MAX_FRAME);
@@ -266,93 +271,6 @@ afpacket_open(const struct netdev_args *args, struct netdev **out,
     }
     *out = &a->up;
     return 0;
-}
-
-/* A batch laid out for sendmmsg(). */
-struct tx_batch {
-    struct mmsghdr msgs[PKT_BATCH];          /* one frame each */
-    struct iovec iov[PKT_BATCH][4];          /* its pieces: 3, and padding */
-    uint8_t scratch[PKT_BATCH][PKT_SCRATCH]; /* headers that are changed */
-};
-
-static void
-lay_out(struct tx_batch *b, struct pkt *const pkts[], uint32_t n)
-{
-    static const uint8_t zeros[PKT_MIN_LEN];
-
-    for (uint32_t i = 0; i < n; i++) {
-        int k = pkt_gather(pkts[i], b->iov[i], b->scratch[i]);
-        uint32_t len = pkt_tx_len(pkts[i]);
-
-        if (len < PKT_MIN_LEN)
-            b->iov[i][k++] = (struct iovec){(void *) zeros, PKT_MIN_LEN - len};
-        b->msgs[i] = (struct mmsghdr){
-            .msg_hdr = {.msg_iov = b->iov[i], .msg_iovlen = (size_t) k}};
-    }
-}
-
-/* What a refused frame means: see afpacket_tx(). */
-static enum netdev_tx
-refused(struct afpacket *a, int error, uint32_t *n_sent)
-{
-    switch (error) {
-    case EINTR:
-        return NETDEV_TX_OK;
-    case ENOBUFS:
-    case ENOMEM:
-    case EAGAIN:
-        counter_add(&a->up.stats.tx_again, 1);
-        return NETDEV_TX_AGAIN;
-    case ENETDOWN:
-    case ENXIO:
-    case ENODEV:
-        return NETDEV_TX_DOWN;
-    default:
-        /* This one frame cannot be sent, now or ever (EMSGSIZE: longer than
-         * the interface's MTU allows): give it up, go on with the next. */
-        counter_add(&a->up.stats.tx_errors, 1);
-        (*n_sent)++;
-        return NETDEV_TX_OK;
-    }
-}
-
-static enum netdev_tx
-afpacket_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
-            uint32_t *n_sent)
-{
-    struct afpacket *a = (struct afpacket *) dev;
-    enum netdev_tx result = NETDEV_TX_OK;
-    uint32_t n_refused = 0;
-    bool partial = false;
-    struct tx_batch batch;
-
-    assert(n <= PKT_BATCH);
-    *n_sent = 0;
-    if (__atomic_load_n(&a->no_carrier, __ATOMIC_RELAXED))
-        return NETDEV_TX_DOWN;
-    lay_out(&batch, pkts, n);
-    while (*n_sent < n && result == NETDEV_TX_OK) {
-        int k = sendmmsg(a->tx_fd, batch.msgs + *n_sent, n - *n_sent,
-                         MSG_DONTWAIT);
-
-        if (k >= 0) {
-            /* Fewer than all: one was refused, the next call says why. */
-            *n_sent += (uint32_t) k;
-            partial = *n_sent < n;
-            n_refused += partial;
-            continue;
-        }
-        /* Only with ENOBUFS did the device see it, and count it. */
-        if (errno == ENOBUFS)
-            n_refused++;
-        else
-            n_refused -= partial;
-        partial = false;
-        result = refused(a, errno, n_sent);
-    }
-    if (n_refused)
-        counter_add(&a->n_refused, n_refused);
-    return result;
 }
 
 static int
@@ -426,8 +344,10 @@ afpacket_set_pool(struct netdev *dev, struct pkt_pool *pool, bool only_ask)
 
     if (pkt_pool_frame_bytes(pool) != a->frame_bytes)
         return false;
-    if (!only_ask)
+    if (!only_ask) {
+        afpacket_drop_super(a);
         a->pool = pool;
+    }
     return true;
 }
 

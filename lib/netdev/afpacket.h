@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the two halves of the afpacket provider share: afpacket.c opens,
- * closes and sends, afpacket_rx.c receives.  See netdev.h for threads.
+ * What the parts of the afpacket provider share: afpacket.c opens,
+ * and closes, afpacket_rx.c receives, afpacket_tx.c sends.  See netdev.h for
+ * threads.
  */
 #ifndef NETDEV_AFPACKET_H
 #define NETDEV_AFPACKET_H
@@ -9,12 +10,17 @@
 #include "netdev/gso.h"
 #include "netdev/netdev.h"
 
+/* Segments that the payload of a super-frame is received into at once: those
+ * of 64 KiB, in frames of the usual MTU. */
+#define AFPACKET_PIECES 48
+
 struct afpacket {
     struct netdev up;      /* must be first */
     struct pkt_pool *pool; /* buffers to receive into */
     uint32_t frame_bytes;  /* longest frame that a buffer holds */
     int rx_fd;             /* socket with the receive ring */
     int tx_fd;             /* socket that only sends */
+    int open_fd;           /* the same, frames that the kernel finishes */
 
     uint8_t *map;       /* the ring, shared with the kernel */
     size_t map_bytes;   /* its size */
@@ -28,9 +34,14 @@ struct afpacket {
     uint32_t n_ctl;     /* its length; the FIFO has n_slots entries */
     uint32_t n_idle;    /* rx calls in a row that found nothing */
 
-    uint8_t *super;     /* a super-frame that is being cut up */
-    struct gso gso;     /* how far that has come */
-    bool has_gso;       /* there is one */
+    uint8_t *super; /* a super-frame that is being cut up, or its headers
+                       while its payload lies in pieces */
+    struct pkt *pieces[AFPACKET_PIECES]; /* buffers with a payload each */
+    uint32_t first_piece;                /* of those that are left */
+    uint32_t n_pieces;                   /* behind the last one */
+    struct gso gso;                      /* how far that has come */
+    bool has_gso;                        /* there is one */
+    uint64_t n_super;                    /* how many there were */
     counter_t n_lost;   /* slots whose frame was too long and not queued */
     counter_t n_tagged; /* slots whose tag the kernel had taken out */
 
@@ -44,7 +55,12 @@ struct afpacket {
     uint64_t base_tx_drop; /* control: interface's tx_dropped at open */
 };
 
-/* The class's rx. */
+/* Forgets the super-frame that is being cut up: its buffers go back to the
+ * pool from any thread. */
+void afpacket_drop_super(struct afpacket *);
+/* The class's rx, and its tx. */
 uint32_t afpacket_rx(struct netdev *, struct pkt *pkts[], uint32_t max);
+enum netdev_tx afpacket_tx(struct netdev *, struct pkt *const pkts[],
+                           uint32_t n, uint32_t *n_sent);
 
 #endif

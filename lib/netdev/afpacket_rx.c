@@ -14,6 +14,7 @@
  */
 #include "netdev/afpacket.h"
 
+#include "pkt/share.h"
 #include "wire/eth.h"
 
 #include <arpa/inet.h>
@@ -143,8 +144,7 @@ copy_frame(struct afpacket *a, const struct tpacket2_hdr *h,
         memcpy(p->data, from, len);
     }
     if ((vnet->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) &&
-        !gso_complete(p->data, p->len, vnet->csum_start + tag_len,
-                      vnet->csum_offset)) {
+        !gso_leave_open(p, vnet->csum_start + tag_len, vnet->csum_offset)) {
         counter_add(&a->up.stats.rx_bad, 1);
         return false;
     }
@@ -152,18 +152,18 @@ copy_frame(struct afpacket *a, const struct tpacket2_hdr *h,
 }
 
 /* Takes the oldest frame off the socket's own queue, where the slot says that
- * it is.  Returns its length, 0 when it could not be had. */
+ * it is; iov[0] is for the vnet header.  Returns its length, 0 when it could
+ * not be had. */
 static size_t
-read_queued(struct afpacket *a, struct virtio_net_hdr *vnet)
+read_queued(struct afpacket *a, struct iovec *iov, size_t n_iov)
 {
-    struct iovec iov[2] = {{vnet, sizeof(*vnet)}, {a->super, GSO_MAX_FRAME}};
-    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
+    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = n_iov};
 
     for (int tries = 0; tries < 3; tries++) {
         ssize_t n = recvmsg(a->rx_fd, &msg, MSG_DONTWAIT | MSG_TRUNC);
 
-        if (n > (ssize_t) sizeof(*vnet))
-            return (size_t) n - sizeof(*vnet);
+        if (n > (ssize_t) iov[0].iov_len)
+            return (size_t) n - iov[0].iov_len;
         /* An error that pends (interface went down) is told first, and told
          * once. */
         if (n >= 0 || errno == EAGAIN)
@@ -171,6 +171,14 @@ read_queued(struct afpacket *a, struct virtio_net_hdr *vnet)
     }
     counter_add(&a->n_lost, 1);
     return 0;
+}
+
+static void
+begin_cutting(struct afpacket *a)
+{
+    a->has_gso = true;
+    a->n_super++;
+    counter_add(&a->up.stats.rx_gso, 1);
 }
 
 /* Begins on the frame in a->super. */
@@ -186,13 +194,82 @@ begin_super(struct afpacket *a, size_t n, const struct virtio_net_hdr *vnet,
     }
     rc = gso_begin(&a->gso, a->super, n, vnet, tag, a->frame_bytes);
     if (rc == 0) {
-        a->has_gso = true;
-        counter_add(&a->up.stats.rx_gso, 1);
+        begin_cutting(a);
     } else if (rc == EMSGSIZE) {
         counter_add(&a->up.stats.rx_oversize, 1);
     } else {
         counter_add(&a->up.stats.rx_bad, 1);
     }
+}
+
+/* Lays out buffers for the payload of g, each behind room for the headers.
+ * Returns how many pieces there are; 0: too many, or too few buffers. */
+static uint32_t
+lay_out_pieces(struct afpacket *a, const struct gso *g, struct iovec *iov)
+{
+    uint32_t left = g->len - g->hdr_len, n = (left + g->size - 1) / g->size;
+    uint32_t head = (uint32_t) g->hdr_len + g->tag_len;
+
+    if (n > AFPACKET_PIECES || n > pkt_pool_n_free(a->pool))
+        return 0;
+    n = pkt_alloc_bulk(a->pool, a->pieces, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t len = left < g->size ? left : g->size;
+
+        iov[i] = (struct iovec){a->pieces[i]->data + head, len};
+        left -= len;
+    }
+    return n;
+}
+
+/* Reads a super-frame whose beginning lies in the slot from the socket's
+ * queue, its payload straight to where its segments are made: a copy less.
+ * False, and nothing was read, when that cannot be: read it as a whole. */
+static bool
+read_in_pieces(struct afpacket *a, const struct tpacket2_hdr *h,
+               const struct virtio_net_hdr *vnet, const uint8_t *tag)
+{
+    const uint8_t *from = (const uint8_t *) h + h->tp_mac;
+    struct virtio_net_hdr read_vnet;
+    struct iovec iov[2 + AFPACKET_PIECES];
+    struct gso g;
+    uint32_t n;
+
+    if (h->tp_snaplen >= h->tp_len || h->tp_len > GSO_MAX_FRAME ||
+        gso_begin(&g, from, h->tp_snaplen, vnet, tag, a->frame_bytes) ||
+        (uint32_t) g.tag_len + g.hdr_len + g.size > a->frame_bytes)
+        return false;
+    g.len = h->tp_len;
+    n = lay_out_pieces(a, &g, iov + 2);
+    if (!n)
+        return false;
+    iov[0] = (struct iovec){&read_vnet, sizeof(read_vnet)};
+    iov[1] = (struct iovec){a->super, g.hdr_len};
+    a->first_piece = 0;
+    a->n_pieces = n;
+    if (read_queued(a, iov, n + 2) != g.len) {
+        while (a->n_pieces > 0)
+            pkt_free(a->pieces[--a->n_pieces]);
+        return true;
+    }
+    a->gso = g;
+    a->gso.frame = a->super;
+    a->gso.in_place = true;
+    begin_cutting(a);
+    return true;
+}
+
+void
+afpacket_drop_super(struct afpacket *a)
+{
+    uint32_t n = a->n_pieces - a->first_piece;
+
+    a->has_gso = false;
+    a->n_pieces = 0;
+    for (uint32_t i = 0; i < n; i++)
+        a->pieces[a->first_piece + i]->n_held = 1; /* by us, and no one else */
+    pkt_leave(a->pool, a->pieces + a->first_piece, n);
+    a->first_piece = 0;
 }
 
 /* Takes a frame that is a super-frame or longer than its slot aside. */
@@ -205,7 +282,12 @@ take_aside(struct afpacket *a, const struct tpacket2_hdr *h,
     size_t n;
 
     if (h->tp_status & TP_STATUS_COPY) {
-        n = read_queued(a, &vnet);
+        struct iovec iov[2] = {{&vnet, sizeof(vnet)},
+                               {a->super, GSO_MAX_FRAME}};
+
+        if (read_in_pieces(a, h, &vnet, has_tag ? tag : NULL))
+            return;
+        n = read_queued(a, iov, 2);
     } else if (h->tp_snaplen < h->tp_len) {
         if (h->tp_snaplen == 0 || vnet.gso_type != VIRTIO_NET_HDR_GSO_NONE)
             counter_add(&a->n_lost, 1);
@@ -268,10 +350,11 @@ rx_control(struct afpacket *a, struct pkt *pkts[], uint32_t max)
 static struct pkt *
 rx_segment(struct afpacket *a)
 {
-    struct pkt *p = take_buffer(a);
+    struct pkt *p = a->first_piece < a->n_pieces ? a->pieces[a->first_piece++]
+                                                 : take_buffer(a);
 
     if (p) {
-        p->len = gso_next(&a->gso, p->data);
+        gso_next_pkt(&a->gso, p, a->n_super, a);
         a->has_gso = !gso_is_done(&a->gso);
     }
     return p;

@@ -121,11 +121,28 @@ is_sctp(const uint8_t *frame, size_t n, size_t start, size_t ofs)
            info.ip_proto == IP_PROTO_SCTP && info.l4_ofs == start;
 }
 
+static bool
+lies_within(size_t n, size_t start, size_t ofs)
+{
+    return start >= ETH_HDR_LEN && start <= n && n - start >= 2 &&
+           ofs <= n - start - 2;
+}
+
+bool
+gso_leave_open(struct pkt *p, size_t start, size_t ofs)
+{
+    if (!lies_within(p->len, start, ofs) || start > UINT16_MAX)
+        return false;
+    if (is_sctp(p->data, p->len, start, ofs))
+        return gso_complete(p->data, p->len, start, ofs);
+    pkt_leave_open(p, (uint16_t) start, (uint16_t) ofs);
+    return true;
+}
+
 bool
 gso_complete(uint8_t *frame, size_t n, size_t start, size_t ofs)
 {
-    if (start < ETH_HDR_LEN || start > n || n - start < 2 ||
-        ofs > n - start - 2)
+    if (!lies_within(n, start, ofs))
         return false;
     if (is_sctp(frame, n, start, ofs) && n - start >= SCTP_CSUM_OFS + 4) {
         uint32_t crc;
@@ -224,6 +241,7 @@ gso_begin(struct gso *out, const uint8_t *frame, size_t n,
 
     g.is_tcp =
         type == VIRTIO_NET_HDR_GSO_TCPV4 || type == VIRTIO_NET_HDR_GSO_TCPV6;
+    g.type = h->gso_type;
     g.is_ecn = h->gso_type & VIRTIO_NET_HDR_GSO_ECN;
     if (n > GSO_MAX_FRAME || h->gso_size < GSO_MIN_SIZE ||
         (!g.is_tcp && type != VIRTIO_NET_HDR_GSO_UDP_L4) ||
@@ -306,6 +324,14 @@ fix_l4_csum(const uint8_t *l3, uint8_t *l4, uint32_t len, bool is_tcp)
     put16(field, fold_nonzero(eth_csum_add(sum, l4, len)));
 }
 
+/* What the checksum field of TCP holds while it is open: the sum of the pseudo
+ * header of a packet of len octets, without IP, not complemented. */
+static uint16_t
+gso_open_csum(const uint8_t *l3, uint32_t len)
+{
+    return (uint16_t) ~eth_csum_fold(pseudo_sum(l3, IP_PROTO_TCP, len));
+}
+
 uint32_t
 gso_next(struct gso *g, uint8_t *out)
 {
@@ -319,13 +345,18 @@ gso_next(struct gso *g, uint8_t *out)
     memcpy(out, g->frame, 12);
     memcpy(out + 12, g->tag, g->tag_len);
     memcpy(h + 12, g->frame + 12, g->hdr_len - 12u);
-    memcpy(h + g->hdr_len, g->frame + g->pos, n);
+    if (!g->in_place)
+        memcpy(h + g->hdr_len, g->frame + g->pos, n);
     if (g->is_tcp)
         fix_tcp(g, h + g->l4_ofs, n);
     else
         put16(h + g->l4_ofs + UDP_LEN_OFS, UDP_HDR_LEN + n);
     fix_ip(h + g->l3_ofs, end - g->l3_ofs, g->n_done);
-    fix_l4_csum(h + g->l3_ofs, h + g->l4_ofs, end - g->l4_ofs, g->is_tcp);
+    if (g->stays_open)
+        put16(h + g->l4_ofs + TCP_CSUM_OFS,
+              gso_open_csum(h + g->l3_ofs, end - g->l4_ofs));
+    else
+        fix_l4_csum(h + g->l3_ofs, h + g->l4_ofs, end - g->l4_ofs, g->is_tcp);
     if (g->out_l3_ofs) {
         fix_ip(h + g->out_l3_ofs, end - g->out_l3_ofs, g->n_done);
         if (g->out_udp_ofs) {
@@ -340,4 +371,47 @@ gso_next(struct gso *g, uint8_t *out)
     g->pos += n;
     g->n_done++;
     return g->tag_len + end;
+}
+
+void
+gso_next_pkt(struct gso *g, struct pkt *p, uint64_t number, const void *whose)
+{
+    uint16_t tag_len = g->tag_len;
+    struct pkt_offload *o;
+
+    g->stays_open = gso_may_stay_open(g);
+    p->len = gso_next(g, p->data);
+    if (!g->stays_open)
+        return;
+    o = pkt_leave_open(p, (uint16_t) (g->l4_ofs + tag_len), TCP_CSUM_OFS);
+    o->super = number;
+    o->whose = whose;
+    o->number = g->n_done - 1u;
+    o->is_last = gso_is_done(g);
+    o->gso_type = g->type;
+    o->size = g->size;
+    o->hdr_len = (uint16_t) (g->hdr_len + tag_len);
+    o->l3_ofs = (uint16_t) (g->l3_ofs + tag_len);
+}
+
+/* --- and back ----------------------------------------------------------- */
+
+void
+gso_merge_headers(uint8_t *headers, const struct pkt_offload *o, int shift,
+                  uint32_t len, uint8_t last_flags)
+{
+    uint8_t *l3 = headers + o->l3_ofs + shift;
+    uint8_t *l4 = headers + o->l4_ofs + shift;
+    uint32_t l3_len = len - (uint32_t) (l3 - headers);
+    uint32_t l4_len = len - (uint32_t) (l4 - headers);
+
+    fix_ip(l3, l3_len, 0);
+    l4[TCP_FLAGS_OFS] |= last_flags & (TCP_FIN | TCP_PSH);
+    put16(l4 + TCP_CSUM_OFS, gso_open_csum(l3, l4_len));
+}
+
+uint8_t
+gso_tcp_flags(const struct pkt *p)
+{
+    return p->data[pkt_offload(p)->l4_ofs + TCP_FLAGS_OFS];
 }

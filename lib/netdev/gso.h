@@ -11,6 +11,8 @@
 #ifndef NETDEV_GSO_H
 #define NETDEV_GSO_H
 
+#include "pkt/offload.h"
+
 #include <linux/virtio_net.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +43,10 @@ gso_is_plain(const struct virtio_net_hdr *h)
  * these lie outside of the frame; it is untouched then. */
 bool gso_complete(uint8_t *frame, size_t n, size_t start, size_t ofs);
 
+/* The same for a frame that was just received to p: left open where it can be
+ * (pkt/offload.h). */
+bool gso_leave_open(struct pkt *p, size_t start, size_t ofs);
+
 /* A super-frame that is being cut up.  All offsets count in `frame`, which is
  * borrowed until the last segment is out. */
 struct gso {
@@ -55,6 +61,9 @@ struct gso {
     uint16_t out_l3_ofs;  /* tunnel: outer IP header; 0: no tunnel */
     uint16_t out_udp_ofs; /* tunnel over UDP: outer UDP header; 0: none */
     uint16_t n_done;      /* segments made */
+    uint8_t type;         /* of the super-frame: virtio_net_hdr */
+    bool stays_open;      /* the L4 checksum is left to others */
+    bool in_place;        /* the payload is where the segments are */
     bool is_tcp;          /* TCP, otherwise UDP */
     bool is_ecn;          /* CWR belongs to the first segment alone */
     uint8_t tag[4];       /* VLAN tag to put in after the MACs */
@@ -79,5 +88,26 @@ gso_is_done(const struct gso *g)
 /* Writes the next segment to out (`room` octets); returns its length, 0 when
  * all are out. */
 uint32_t gso_next(struct gso *, uint8_t *out);
+
+/* Whether segments may be left open (pkt/offload.h): of TCP, in no tunnel. */
+static inline bool
+gso_may_stay_open(const struct gso *g)
+{
+    return g->is_tcp && !g->out_l3_ofs &&
+           g->hdr_len + g->tag_len <= PKT_MAX_PIECE_HDR;
+}
+
+/* The next segment to p, a fresh buffer, with its checksum open where that may
+ * be: a piece of super-frame `number` (> 0) of `whose`.  One is left. */
+void gso_next_pkt(struct gso *, struct pkt *p, uint64_t number,
+                  const void *whose);
+
+/* Makes headers, those of a first piece, those of a super-frame of len octets:
+ * o is the piece's note, from which everything behind the MACs lies `shift`
+ * octets off; last_flags are the TCP flags of the last piece. */
+void gso_merge_headers(uint8_t *headers, const struct pkt_offload *o,
+                       int shift, uint32_t len, uint8_t last_flags);
+/* The TCP flags of a piece. */
+uint8_t gso_tcp_flags(const struct pkt *p);
 
 #endif

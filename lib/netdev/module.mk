@@ -5,6 +5,7 @@ lib_netdev_libnetdev_a_SOURCES = \
 	lib/netdev/afpacket.c \
 	lib/netdev/afpacket.h \
 	lib/netdev/afpacket_rx.c \
+	lib/netdev/afpacket_tx.c \
 	lib/netdev/attach.c \
 	lib/netdev/attach.h \
 	lib/netdev/gso.c \
@@ -18,6 +19,8 @@ lib_netdev_libnetdev_a_SOURCES = \
 	lib/netdev/netdev.c \
 	lib/netdev/netdev.h \
 	lib/netdev/nl.h \
+	lib/netdev/regroup.c \
+	lib/netdev/regroup.h \
 	lib/netdev/registry.c \
 	lib/netdev/tap.c
 EXTRA_DIST += lib/netdev/may_include

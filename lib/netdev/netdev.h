@@ -87,7 +87,8 @@ struct netdev_class {
      * that came before them, when has_lookahead.  Fewer than max: the ring is
      * empty at this moment, or the pool is. */
     uint32_t (*rx)(struct netdev *, struct pkt *pkts[], uint32_t max);
-    /* Sends in order, as pkt_gather() says, padded to PKT_MIN_LEN.  Never
+    /* Sends in order, as pkt_gather() says, padded to PKT_MIN_LEN.  A provider
+     * that reads frames in any other way calls pkt_close() first.  Never
      * frees: the caller frees what was taken. */
     enum netdev_tx (*tx)(struct netdev *, struct pkt *const pkts[], uint32_t n,
                          uint32_t *n_sent);

@@ -15,6 +15,7 @@
  * hold it, except when someone deletes it.
  */
 #include "netdev/gso.h"
+#include "netdev/regroup.h"
 #include "netdev/hold.h"
 #include "netdev/link.h"
 #include "netdev/netdev.h"
@@ -59,10 +60,11 @@ struct tap {
     int fd;                /* /dev/net/tun, attached */
     uint64_t base_drop;    /* control: interface's tx_dropped at open */
 
-    uint8_t *super; /* a super-frame that is being cut up */
-    struct gso gso; /* how far that has come */
-    bool has_gso;   /* there is one */
-    bool is_gone;   /* dp: someone deleted the interface */
+    uint8_t *super;   /* a super-frame that is being cut up */
+    struct gso gso;   /* how far that has come */
+    bool has_gso;     /* there is one */
+    uint64_t n_super; /* how many there were */
+    bool is_gone;     /* dp: someone deleted the interface */
 
     struct hold *hold; /* holds senders back; null until it is first asked
                           for, then till the end: release and acquire */
@@ -252,6 +254,7 @@ finish(struct tap *t, struct pkt *p, size_t n,
         memcpy(t->super, p->data, n < t->head_bytes ? n : t->head_bytes);
         rc = gso_begin(&t->gso, t->super, n, vnet, NULL, t->frame_bytes);
         t->has_gso = rc == 0;
+        t->n_super += rc == 0;
         counter_add(rc == 0          ? &t->up.stats.rx_gso
                     : rc == EMSGSIZE ? &t->up.stats.rx_oversize
                                      : &t->up.stats.rx_bad,
@@ -264,7 +267,7 @@ finish(struct tap *t, struct pkt *p, size_t n,
     }
     p->len = (uint32_t) n;
     if ((vnet->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) &&
-        !gso_complete(p->data, n, vnet->csum_start, vnet->csum_offset)) {
+        !gso_leave_open(p, vnet->csum_start, vnet->csum_offset)) {
         counter_add(&t->up.stats.rx_bad, 1);
         return false;
     }
@@ -308,7 +311,7 @@ tap_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
             break;
         }
         if (t->has_gso) {
-            p->len = gso_next(&t->gso, p->data);
+            gso_next_pkt(&t->gso, p, t->n_super, t);
             t->has_gso = !gso_is_done(&t->gso);
         } else if (!read_frame(t, p, &take)) {
             pkt_free(p);
@@ -360,6 +363,24 @@ write_frame(struct tap *t, const struct pkt *p)
     return writev(t->fd, iov, n) < 0 ? errno : 0;
 }
 
+/* Writes the message that begins with pkts[0], whose checksum is open: *run
+ * frames.  One that is not taken like this is finished, to be tried again. */
+static int
+write_open(struct tap *t, struct pkt *const pkts[], uint32_t n, uint32_t *run)
+{
+    struct regroup r;
+    int error = 0;
+
+    *run = regroup(&r, pkts, n, t->up.mtu);
+    if (writev(t->fd, r.iov, r.n_iov) < 0)
+        error = errno;
+    if (error != EINVAL && error != EMSGSIZE)
+        return error;
+    for (uint32_t i = 0; i < *run; i++)
+        pkt_close(pkts[i]);
+    return EINTR;
+}
+
 static enum netdev_tx
 tap_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
        uint32_t *n_sent)
@@ -370,7 +391,15 @@ tap_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
     if (t->is_gone)
         return NETDEV_TX_DOWN;
     while (*n_sent < n) {
-        switch (obey(t, pkts[*n_sent]) ? 0 : write_frame(t, pkts[*n_sent])) {
+        struct pkt *const *next = pkts + *n_sent;
+        uint32_t run = 1;
+        int error = 0;
+
+        if (pkt_is_open(*next))
+            error = write_open(t, next, n - *n_sent, &run);
+        else if (!obey(t, *next))
+            error = write_frame(t, *next);
+        switch (error) {
         case EINTR:
             continue;
         case EAGAIN:
@@ -383,10 +412,10 @@ tap_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
         case 0:
             break;
         default: /* EIO: down, see above; or a frame that it never takes */
-            counter_add(&dev->stats.tx_errors, 1);
+            counter_add(&dev->stats.tx_errors, run);
             break;
         }
-        (*n_sent)++;
+        *n_sent += run;
     }
     return NETDEV_TX_OK;
 }

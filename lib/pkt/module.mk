@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LIBRARIES += lib/pkt/libpkt.a
 lib_pkt_libpkt_a_SOURCES = \
+	lib/pkt/offload.c \
+	lib/pkt/offload.h \
 	lib/pkt/pkt.c \
 	lib/pkt/pkt.h \
 	lib/pkt/share.c \

@@ -129,6 +129,7 @@ make_ready(const struct pkt_pool *pool, struct pkt *p)
     p->tx_tag = false;
     p->tx_l3 = 0;
     p->tx_ds = 0;
+    p->has_offload = false;
 }
 
 /* A buffer, as long as more than n_left of them are free. */
@@ -295,9 +296,16 @@ pkt_gather_ip(const struct pkt *p, struct iovec iov[3],
 uint32_t
 pkt_copy_out(const struct pkt *p, uint8_t *to)
 {
+    pkt_close(p);
+    return pkt_copy_out_open(p, to);
+}
+
+uint32_t
+pkt_copy_out_open(const struct pkt *p, uint8_t *to)
+{
     struct iovec iov[3];
     uint8_t scratch[PKT_SCRATCH];
-    int n = pkt_gather(p, iov, scratch);
+    int n = pkt_gather_open(p, iov, scratch);
     uint32_t len = 0;
 
     for (int i = 0; i < n; i++) {
@@ -315,6 +323,7 @@ pkt_flatten(struct pkt *p)
 
     if (p->owner->n_refs != 1)
         return false;
+    pkt_close(p);
     assert(p->pool && to >= p->data - PKT_HEADROOM);
     if (p->tx_l3)
         put_ds(p->data + p->tx_l3, p->tx_ds);

@@ -69,6 +69,7 @@ struct pkt {
     uint16_t tx_tpid;      /* TPID of the tag, e.g. 0x8100 */
     uint16_t tx_tci;       /* its TCI: PCP, DEI, VID */
     bool is_clone;         /* a descriptor without a buffer of its own */
+    bool has_offload;      /* there is a note in front of it: offload.h */
 } __attribute__((aligned(64)));
 
 struct pkt_left;
@@ -192,6 +193,19 @@ pkt_tx_len(const struct pkt *p)
     return p->len - p->tx_skip + (p->tx_tag ? 4u : 0u);
 }
 
+/* Use pkt_close(). */
+void pkt_close_offload(const struct pkt *p);
+
+/* To be called by whoever reads, or changes, more of a frame than its Ethernet
+ * header: its checksum may be open (offload.h).  From then on the frame is as
+ * it would have been on a wire. */
+static inline void
+pkt_close(const struct pkt *p)
+{
+    if (__builtin_expect(p->has_offload, 0))
+        pkt_close_offload(p);
+}
+
 /* Use pkt_gather(). */
 int pkt_gather_ip(const struct pkt *p, struct iovec iov[3],
                   uint8_t scratch[PKT_SCRATCH]);
@@ -205,12 +219,10 @@ pkt_put_tag(const struct pkt *p, uint8_t tag[4])
     tag[3] = (uint8_t) p->tx_tci;
 }
 
-/* Fills iov with what is to be sent, in order, copying no more than headers;
- * the scratch must live as long as iov.  Returns how many entries (1 to 3).
- * p->len >= 14. */
+/* The same as pkt_gather(), of a frame whose checksum may stay open. */
 static inline int
-pkt_gather(const struct pkt *p, struct iovec iov[3],
-           uint8_t scratch[PKT_SCRATCH])
+pkt_gather_open(const struct pkt *p, struct iovec iov[3],
+                uint8_t scratch[PKT_SCRATCH])
 {
     uint32_t from = 12u + p->tx_skip;
     int n = 0;
@@ -230,8 +242,21 @@ pkt_gather(const struct pkt *p, struct iovec iov[3],
     return n;
 }
 
+/* Fills iov with what is to be sent, in order, copying no more than headers;
+ * the scratch must live as long as iov.  Returns how many entries (1 to 3).
+ * p->len >= 14. */
+static inline int
+pkt_gather(const struct pkt *p, struct iovec iov[3],
+           uint8_t scratch[PKT_SCRATCH])
+{
+    pkt_close(p);
+    return pkt_gather_open(p, iov, scratch);
+}
+
 /* Copies what is to be sent to `to`, which has room for pkt_tx_len(p).
  * Returns its length.  No padding. */
 uint32_t pkt_copy_out(const struct pkt *p, uint8_t *to);
+/* The same, of a frame whose checksum may stay open. */
+uint32_t pkt_copy_out_open(const struct pkt *p, uint8_t *to);
 
 #endif

@@ -9,6 +9,7 @@
 #include "netdev/gso.h"
 #include "netdev/link.h"
 #include "netdev/netdev.h"
+#include "netdev/regroup.h"
 #include "tests/unit/netns.h"
 
 #include <arpa/inet.h>
@@ -44,12 +45,20 @@ open_port(const struct netdev_class *cls, const char *name,
     return dev;
 }
 
+/* Whether checksums stay open on the way: then it is for the far end to find
+ * that all is right. */
+static bool stays_open;
+
 /* Checks every frame on its way. */
 static void
 check_frame(const struct pkt *p, uint32_t mtu)
 {
-    const char *wrong = netns_csum_wrong(p->data, p->len);
+    const char *wrong;
 
+    if (stays_open && pkt_is_open(p))
+        return;
+    pkt_close(p);
+    wrong = netns_csum_wrong(p->data, p->len);
     cr_assert_null(wrong, "frame of %u octets: %s", p->len, wrong);
     cr_assert_leq(p->len, mtu + 14);
 }
@@ -283,6 +292,18 @@ Test(offload, tcp_between_the_host_and_a_tap, .timeout = 60)
     transfer_all(&netdev_tap);
 }
 
+Test(offload, tcp_that_is_put_together_again_through_afpacket, .timeout = 60)
+{
+    stays_open = true;
+    transfer_all(&netdev_afpacket);
+}
+
+Test(offload, tcp_that_is_put_together_again_for_a_tap, .timeout = 60)
+{
+    stays_open = true;
+    transfer_all(&netdev_tap);
+}
+
 /* Puts a VXLAN interface of a host on top of its veth. */
 static void
 make_overlay(struct world *w, int ns, const char *iface, int host)
@@ -377,6 +398,12 @@ Test(offload, udp_between_the_host_and_a_tap, .timeout = 60)
     send_udp_all(&netdev_tap);
 }
 
+Test(offload, udp_that_is_finished_by_the_kernel, .timeout = 60)
+{
+    stays_open = true;
+    send_udp_all(&netdev_afpacket);
+}
+
 /* A TCP super-frame out of nothing, tagged or not. */
 static size_t
 make_super(uint8_t *f, size_t payload, bool tagged, struct virtio_net_hdr *v)
@@ -446,6 +473,7 @@ Test(offload, tagged_super_frames_keep_their_place_and_tag)
                 cr_assert_eq(n_segs, (n_small - 1) * (43 + 2));
             } else {
                 cr_assert_arr_eq(p[i]->data + 12, "\x81\0\x60\x05", 4);
+                pkt_close(p[i]);
                 cr_assert_null(netns_csum_wrong(p[i]->data, p[i]->len));
                 n_segs++;
             }
@@ -458,6 +486,144 @@ Test(offload, tagged_super_frames_keep_their_place_and_tag)
     netdev_close(dev);
     pkt_pool_destroy(pool);
     close(peer);
+}
+
+/* Cuts a super-frame of 30 segments up; returns how many there are. */
+static uint32_t
+cut(struct pkt_pool *pool, const uint8_t *super, size_t len,
+    const struct virtio_net_hdr *vnet, struct pkt *p[])
+{
+    struct gso g;
+    uint32_t n = 0;
+
+    cr_assert_eq(gso_begin(&g, super, len, vnet, NULL, FRAME_BYTES), 0);
+    while (!gso_is_done(&g)) {
+        p[n] = pkt_alloc(pool);
+        gso_next_pkt(&g, p[n++], 1, pool);
+    }
+    return n;
+}
+
+/* The frames that a message of the switch means: what the kernel would make
+ * of it must be what each piece is by itself. */
+static void
+check_message(const struct regroup *r, struct pkt *const p[], uint32_t n)
+{
+    static uint8_t whole[GSO_MAX_FRAME], frame[FRAME_BYTES];
+    uint8_t want[FRAME_BYTES];
+    size_t len = 0;
+    struct gso g;
+
+    for (int i = 1; i < r->n_iov; i++) {
+        memcpy(whole + len, r->iov[i].iov_base, r->iov[i].iov_len);
+        len += r->iov[i].iov_len;
+    }
+    cr_assert_eq(gso_begin(&g, whole, len, &r->vnet, NULL, FRAME_BYTES), 0);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t got = gso_next(&g, frame);
+
+        cr_assert_eq(pkt_copy_out(p[i], want), got);
+        cr_assert_arr_eq(frame, want, got);
+        cr_assert_null(netns_csum_wrong(frame, got));
+    }
+    cr_assert(gso_is_done(&g));
+}
+
+static void
+check_regroup(bool tagged, void (*change)(struct pkt *), uint32_t from,
+              uint32_t n)
+{
+    static uint8_t super[GSO_MAX_FRAME];
+    struct pkt_pool *pool = pkt_pool_create(40, 0, FRAME_BYTES);
+    struct virtio_net_hdr vnet;
+    struct pkt *p[PKT_BATCH];
+    struct regroup r;
+    size_t len = make_super(super, 30 * 1400 - 100, tagged, &vnet);
+    uint32_t all = cut(pool, super, len, &vnet, p);
+
+    cr_assert_eq(all, 30);
+    for (uint32_t i = 0; i < all; i++)
+        change(p[i]);
+    cr_assert_eq(regroup(&r, p + from, n, 1500), n);
+    check_message(&r, p + from, n);
+    for (uint32_t i = 0; i < all; i++)
+        pkt_free(p[i]);
+    pkt_pool_destroy(pool);
+}
+
+static void
+no_change(struct pkt *p)
+{
+    (void) p;
+}
+
+static void
+put_tag(struct pkt *p)
+{
+    p->tx_tag = true;
+    p->tx_tpid = 0x8100;
+    p->tx_tci = 0x6007;
+}
+
+static void
+change_tag(struct pkt *p)
+{
+    put_tag(p);
+    p->tx_skip = 4;
+}
+
+static void
+take_tag(struct pkt *p)
+{
+    p->tx_skip = 4;
+}
+
+static void
+mark(struct pkt *p)
+{
+    p->tx_l3 = 14;
+    p->tx_ds = 0x2b;
+}
+
+Test(offload, what_is_put_together_is_what_was_cut)
+{
+    check_regroup(false, no_change, 0, 30);
+    check_regroup(false, no_change, 0, 12);
+    check_regroup(false, no_change, 7, 20);
+    check_regroup(false, no_change, 12, 18);
+    check_regroup(false, put_tag, 3, 20);
+    check_regroup(false, mark, 0, 30);
+    check_regroup(true, no_change, 0, 30);
+    check_regroup(true, change_tag, 0, 29);
+    check_regroup(true, take_tag, 28, 2);
+    check_regroup(true, take_tag, 5, 25);
+}
+
+/* Only pieces of one super-frame, in order, that leave alike. */
+Test(offload, what_differs_is_not_put_together)
+{
+    static uint8_t super[GSO_MAX_FRAME];
+    struct pkt_pool *pool = pkt_pool_create(80, 0, FRAME_BYTES);
+    struct virtio_net_hdr vnet;
+    struct pkt *p[2 * PKT_BATCH];
+    struct regroup r;
+    size_t len = make_super(super, 30 * 1400, false, &vnet);
+    uint32_t n = cut(pool, super, len, &vnet, p);
+
+    cr_assert_eq(cut(pool, super, len, &vnet, p + n), n);
+    mark(p[4]);
+    cr_assert_eq(regroup(&r, p, n, 1500), 4);
+    cr_assert_eq(regroup(&r, p + 4, n - 4, 1500), 1);
+    cr_assert_eq(r.vnet.gso_type, VIRTIO_NET_HDR_GSO_NONE);
+    pkt_close(p[8]); /* someone looked at it, or changed it */
+    cr_assert_eq(regroup(&r, p + 5, n - 5, 1500), 3);
+    p[20]->tx_tag = true;
+    cr_assert_eq(regroup(&r, p + 9, n - 9, 1500), 11);
+    cr_assert_eq(regroup(&r, p + 21, 2 * n - 21, 1500), 9, "the last one");
+    cr_assert_eq(regroup(&r, p + n, n, 1400), 1, "too long for the MTU");
+    for (uint32_t i = 0; i < 2 * n; i++)
+        pkt_free(p[i]);
+    pkt_pool_destroy(pool);
 }
 
 Test(offload, lost_super_frames_are_counted)
