@@ -19,7 +19,8 @@ build_packages="autoconf automake gcc libc6-dev make pkg-config
     libnl-route-3-dev libsqlite3-dev libsystemd-dev sqlite3"
 run_packages="iproute2 python3 python3-yaml"
 check_packages="bash-completion clang-format ethtool iperf3 libxml2-utils
-    man-db netcat-openbsd socat valgrind xz-utils"
+    man-db netcat-openbsd openvswitch-common python3-os-ken socat tshark
+    valgrind xz-utils"
 
 say()
 {

@@ -66,19 +66,19 @@ doctor_socket_drops(void)
            read_with("/proc/thread-self/net/snmp6", read_snmp6);
 }
 
-/* Frames that pass between XOFF and the hold come on top of what the rule
- * counts. */
+/* Until the hold is in force frames arrive as they do during a stall. */
 static void
 look_at_hold_time(struct diagnosis *x, const struct netdev_stats *nd)
 {
-    uint64_t rate = conf_port_rate(x->v->cp, &x->v->port->live);
-    uint64_t passed = (uint64_t) ((unsigned __int128) rate *
-                                  nd->hold_worst_ns / 8000000000u);
+    uint64_t stall_ns = counter_get(&dp_stall(x->v->bridge->dp)->p9999_ns);
+    struct headroom need;
 
-    if (x->headroom_bytes >= x->need.total_bytes + passed)
+    conf_port_headroom_terms(x->v->cb, x->v->cp, &x->v->port->live,
+                             stall_ns + nd->hold_worst_ns, &need);
+    if (x->headroom_bytes >= need.total_bytes)
         return;
     doctor_find(x, UNSURE, "backpressure",
-                x->need.total_bytes + passed - x->headroom_bytes, NULL,
+                need.total_bytes - x->headroom_bytes, NULL,
                 "once it took %" PRIu64 " us to hold the senders back: more "
                 "than the headroom allows for",
                 nd->hold_worst_ns / 1000);

@@ -37,13 +37,23 @@ lib_ofp_libofp_a_SOURCES = \
 	lib/ofp/v10.h
 EXTRA_DIST += lib/ofp/may_include
 
-check_PROGRAMS += tests/unit/test_ofp_match
-TESTS += tests/unit/test_ofp_match
+check_PROGRAMS += tests/unit/test_ofp_match tests/unit/test_ofp_msg
+TESTS += tests/unit/test_ofp_match tests/unit/test_ofp_msg
+tests_unit_test_ofp_msg_SOURCES = tests/unit/test_ofp_msg.c
+tests_unit_test_ofp_msg_LDADD = \
+	lib/ofp/libofp.a lib/base/libbase.a $(UNIT_LIBS)
 tests_unit_test_ofp_match_SOURCES = tests/unit/test_ofp_match.c
 tests_unit_test_ofp_match_LDADD = \
 	lib/ofp/libofp.a lib/base/libbase.a $(UNIT_LIBS)
+
+fuzz_targets += tests/fuzz/fuzz_ofp
+tests_fuzz_fuzz_ofp_SOURCES = tests/fuzz/fuzz_ofp.c
+tests_fuzz_fuzz_ofp_LDADD = \
+	$(FUZZ_MAIN) lib/ofp/libofp.a lib/base/libbase.a
 
 # Shows the codec to other implementations: tests/interop/test_ofp_codec.py.
 check_PROGRAMS += tests/interop/ofp_mirror
 tests_interop_ofp_mirror_SOURCES = tests/interop/ofp_mirror.c
 tests_interop_ofp_mirror_LDADD = lib/ofp/libofp.a lib/base/libbase.a
+dist_check_SCRIPTS += tests/interop/test_ofp_codec.py
+TESTS += tests/interop/test_ofp_codec.py

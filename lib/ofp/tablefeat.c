@@ -175,7 +175,7 @@ decode_entry(struct cursor *c, struct ofp_table_features *t,
     t->table = cursor_u8(c);
     cursor_take(c, 5);
     name = cursor_take(c, 32);
-    memcpy(t->name, name, 32);
+    memcpy(t->name, name, strnlen((const char *) name, 32));
     t->metadata_match = cursor_be64(c);
     t->metadata_write = cursor_be64(c);
     t->config = cursor_be32(c);

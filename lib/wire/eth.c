@@ -8,14 +8,14 @@
 
 #include <stdio.h>
 
-#define IP6_HDR_LEN     ETH_IP6_HDR_LEN
-#define IP6_MAX_EXT     8 /* extension headers that are followed */
-#define IP6_HOP_BY_HOP  0
-#define IP6_ROUTING     43
-#define IP6_FRAGMENT    44
-#define IP6_AUTH        51
-#define IP6_DEST_OPTS   60
-#define IP4_FRAGMENTED  0x3fff /* MF, or an offset */
+#define IP6_HDR_LEN    ETH_IP6_HDR_LEN
+#define IP6_MAX_EXT    8 /* extension headers that are followed */
+#define IP6_HOP_BY_HOP 0
+#define IP6_ROUTING    43
+#define IP6_FRAGMENT   44
+#define IP6_AUTH       51
+#define IP6_DEST_OPTS  60
+#define IP4_FRAGMENTED 0x3fff /* MF, or an offset */
 
 static void
 parse_ip4(const uint8_t *l3, size_t n, struct eth_info *info)

@@ -211,8 +211,8 @@ show(uint8_t version, const char *name, struct ofp_buf *b)
 static void
 sample_messages(struct ofp_buf *b, uint8_t v)
 {
-    static const uint8_t frame[60] = {2, 0, 0, 0, 0, 1, 2, 0,
-                                      0, 0, 0, 2, 8, 0, 69};
+    static const uint8_t frame[60] = {2, 0, 0, 0, 0, 1,    2,
+                                      0, 0, 0, 0, 2, 0x88, 0xb5};
     const struct ofp_features f = {0x1122334455667788, 256, 254, 0, 1,
                                    &sample_port};
     const struct ofp_packet_in pi = {

@@ -81,7 +81,7 @@ class Sender(threading.Thread):
         self.to = (to.address, PORT + prio)
         self.n = 0
         self.longest = 0.0
-        self.began = None  # of the call that goes on
+        self.began = time.monotonic()  # of the call that goes on
         self.ending = False
         self.start()
 
@@ -89,7 +89,10 @@ class Sender(threading.Thread):
         pad = b"x" * (PAYLOAD - 4)
         while not self.ending:
             self.began = time.monotonic()
-            self.sock.sendto(struct.pack("!I", self.n) + pad, self.to)
+            try:
+                self.sock.sendto(struct.pack("!I", self.n) + pad, self.to)
+            except OSError:  # the test failed, and its hosts are gone
+                break
             self.longest = max(self.longest, time.monotonic() - self.began)
             self.n += 1
 
@@ -140,31 +143,31 @@ def _(t):
     senders = {p: Sender(a, b, p) for p in (3, 4)}
     slc.wait_for(lambda: all(r.n > 50 for r in receivers.values()),
                  "both classes arrive")
-    b.d.rpc("drill.storm", port="eth0", priorities=[3],
-            duration_ms=int(PAUSE_S * 1000))
-    # What was under way has arrived when the count rests.
-    slc.wait_for(lambda: a.d.rpc("pfc.counters", port="eth0")[0]["rx"]["xoff"]
-                 [3] > 0, "the uplink is paused")
-    slc.wait_for(lambda: senders[3].began and
-                 time.monotonic() - senders[3].began > 0.5,
-                 "the sender of the paused class waits")
-    paused, other = receivers[3].n, receivers[4].n
-    slc.wait_for(lambda: receivers[4].n > other + 50, "priority 4 goes on")
-    assert receivers[3].n == paused, "priority 3 was paused"
+    b.d.rpc("drill.storm", port="eth0", priorities=[3], duration_ms=30000)
+    slc.wait_for(lambda: time.monotonic() - senders[3].began > PAUSE_S,
+                 "the sender of the paused class waits", 25)
+    paused, waits, other = receivers[3].n, senders[3].n, receivers[4].n
+    slc.wait_for(lambda: receivers[4].n > other + 500, "priority 4 goes on")
+    # A pause may run out when the peer's thread is late: never for long.
+    assert receivers[3].n < paused + 100, "priority 3 was paused"
+    assert senders[3].n < waits + 100, "priority 3 waits"
+    b.d.rpc("drill.stop", port="eth0")
+    began = time.monotonic()
     slc.wait_for(lambda: receivers[3].n > paused + 50, "priority 3 again")
+    slc.diag("going on after %.3f s" % (time.monotonic() - began))
     sent = {p: s.end() for p, s in senders.items()}
     for p, r in receivers.items():
         r.end(sent[p])
         slc.diag("priority %d: %d sent, longest call %.2f s" % (
             p, sent[p], senders[p].longest))
         assert r.n == sent[p] and not r.wrong, (p, r.n, sent[p], r.wrong)
-    assert senders[3].longest > 0.5
+    assert senders[3].longest > PAUSE_S
     for host in (a, b):
         lost = {k: n for k, n in host.drops().items() if k[1] != "no-port"}
         assert not lost, lost
-        # A busy machine may make it unsure of rings, but of nothing else.
+        # A busy machine may make it unsure of sizes, but of nothing else.
         found = [f for x in host.doctor().values() for f in x["findings"]]
-        assert not [f for f in found if f["term"] in (
+        assert not [f for f in found if not f["short_bytes"] and f["term"] in (
             "backpressure", "sockets", "violations", "peer-pfc")], found
     nd = a.d.rpc("stats.show", port="host0")[0]["netdev"]
     assert nd["n_holds"] > 0 and nd["hold_failed"] == 0, nd
