@@ -1,8 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LIBRARIES += lib/flow/libflow.a
 lib_flow_libflow_a_SOURCES = \
+	lib/flow/change.c \
+	lib/flow/code.c \
+	lib/flow/edit.c \
+	lib/flow/edit.h \
+	lib/flow/key.c \
+	lib/flow/key.h \
+	lib/flow/lookup.c \
 	lib/flow/mactab.c \
 	lib/flow/mactab.h \
+	lib/flow/meter.c \
+	lib/flow/priv.h \
+	lib/flow/push.c \
+	lib/flow/run.c \
+	lib/flow/run.h \
+	lib/flow/tables.c \
 	lib/flow/tables.h
 EXTRA_DIST += lib/flow/may_include
 

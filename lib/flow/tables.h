@@ -102,9 +102,17 @@ enum flow_op_type {
     FLOW_OP_GROUP_DEL, /* id; what was there is left in `group` */
     FLOW_OP_METER,     /* the same with meters */
     FLOW_OP_METER_DEL,
-    FLOW_OP_DEFAULT, /* `id` 1: while there is no entry in any table, frames
-                        go to NORMAL (fail mode standalone); 0: not */
+    FLOW_OP_DEFAULT, /* `id`: FLOW_DEFAULT_* */
 };
+
+/* What is done with frames beside what the tables say. */
+#define FLOW_DEFAULT_NONE 0u /* nothing (fail mode secure) */
+#define FLOW_DEFAULT_EMPTY                            \
+    1u /* to NORMAL while no table has an entry; of a \
+          new bridge */
+#define FLOW_DEFAULT_ALWAYS                              \
+    2u /* to NORMAL, whatever the tables say (standalone \
+          without its controllers) */
 
 struct flow_op {
     enum flow_op_type type;   /* what */
