@@ -133,6 +133,19 @@ buf_admit_slow(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
 }
 
 void
+buf_charge_copy(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
+                uint32_t free_buffers)
+{
+    uint64_t reserved = min_u64(bytes, reserved_room(g));
+
+    counter_add(&g->reserved_used, reserved);
+    charge_shared(pool, g, bytes - reserved);
+    buf_count_admitted(g, 1);
+    if (!g->xoff)
+        buf_group_update(pool, g, free_buffers);
+}
+
+void
 buf_release_slow(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
                  uint32_t free_buffers)
 {

@@ -167,6 +167,12 @@ buf_admit(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
     return buf_admit_slow(pool, g, bytes, free_buffers);
 }
 
+/* Charges a copy of a frame that g has admitted, of a lossless group: always,
+ * to what is left of its reserved part, then to the shared one, past its limit
+ * and past the pool's size if need be.  Headroom is for what is under way. */
+void buf_charge_copy(struct buf_pool *, struct buf_group *, uint32_t bytes,
+                     uint32_t free_buffers);
+
 /* Gives the charge of n frames of `bytes` in all back.  False, and nothing is
  * given back: ask for one after the other. */
 static inline bool
