@@ -23,6 +23,7 @@
     X(COUNTS_PORT, n.drops)             \
     X(COUNTS_PORT, n.drop_bytes)        \
     X(COUNTS_PORT, n.copies)            \
+    X(COUNTS_PORT, n.to_controller)     \
     X(LEVEL, n.held)                    \
     X(LEVEL, n.cable_frames)            \
     X(LEVEL, n.cable_bytes)             \

@@ -63,6 +63,7 @@ audit_object(struct bridge *b)
     json_add_bool(o, "ok", a.ok);
     json_add_uint(o, "rx", a.rx);
     json_add_uint(o, "copies", a.copies);
+    json_add_uint(o, "to_controller", a.to_controller);
     json_add_uint(o, "tx", a.tx);
     json_add_uint(o, "held", a.held);
     json_add_uint(o, "on_cable", a.on_cable);
@@ -104,12 +105,14 @@ const struct rpc_method methods_audit[] = {
     {
         .name = "audit.show",
         .doc = "Checks that no frame is unaccounted for: rx + copies = tx + "
-               "held + dropped over the whole bridge, that groups are charged "
+               "held + dropped + to_controller over the whole bridge, that "
+               "groups are charged "
                "exactly the bytes that are held, and that queues hold what "
                "they say.",
         .params = show_params,
         .result = "An array of objects: bridge, ok, rx, copies, tx, held, "
                   "on_cable (of held: on cables that are emulated), "
+                  "to_controller (frames handed to controllers), "
                   "dropped (frames), drops (the same by reason), "
                   "kernel_drops (below the datapath, by reason), arrived (rx "
                   "and what was lost before it), left (tx without what was "

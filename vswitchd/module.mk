@@ -74,6 +74,7 @@ vswitchd_sluiced_LDADD = \
 	lib/dp/libdp.a \
 	lib/netdev/libnetdev.a \
 	lib/flow/libflow.a \
+	lib/ofp/libofp.a \
 	lib/qos/libqos.a \
 	lib/pkt/libpkt.a \
 	lib/wire/libwire.a \

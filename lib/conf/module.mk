@@ -34,6 +34,7 @@ lib_conf_libconf_a_SOURCES = \
 EXTRA_DIST += lib/conf/may_include
 
 CONF_LIBS = lib/conf/libconf.a lib/dp/libdp.a lib/flow/libflow.a \
+	lib/ofp/libofp.a \
 	lib/qos/libqos.a $(NETDEV_LIBS) $(JSONC_LIBS)
 
 check_PROGRAMS += tests/unit/test_conf

@@ -58,6 +58,7 @@ retire(struct dp *dp, const struct dp_port *port)
     dp->retired.rx += port->n.rx_frames;
     dp->retired.copies += port->n.copies;
     dp->retired.tx += port->n.tx_frames;
+    dp->retired.to_controller += port->n.to_controller;
     for (int i = 0; i < DP_N_DROPS; i++)
         dp->retired.drops[i] += port->n.drops[i];
 }
@@ -355,6 +356,7 @@ dp_adopt(struct dp *dp)
             put_in(dp, pp->state, (uint16_t) i, pp);
     }
     forget_hosts(dp);
+    dp_of_adopt(dp);
     dp->low_clones = low_clones(dp);
     if (!dp->n_leaving)
         acknowledge(dp);

@@ -15,6 +15,7 @@ dp_conserves(const struct dp *dp, struct dp_audit *out)
         .rx = dp->retired.rx,
         .copies = dp->retired.copies,
         .tx = dp->retired.tx,
+        .to_controller = dp->retired.to_controller,
     };
 
     memcpy(a.drops_by, dp->retired.drops, sizeof(a.drops_by));
@@ -26,6 +27,7 @@ dp_conserves(const struct dp *dp, struct dp_audit *out)
         a.rx += port->n.rx_frames;
         a.copies += port->n.copies;
         a.tx += port->n.tx_frames;
+        a.to_controller += port->n.to_controller;
         a.held += dp_port_held(port);
         a.on_cable += port->cable ? port->cable->n_data : 0;
         for (int r = 0; r < DP_N_DROPS; r++)
@@ -34,7 +36,7 @@ dp_conserves(const struct dp *dp, struct dp_audit *out)
     for (int r = 0; r < DP_N_DROPS; r++)
         a.drops += a.drops_by[r];
     *out = a;
-    return a.rx + a.copies == a.tx + a.held + a.drops;
+    return a.rx + a.copies == a.tx + a.held + a.drops + a.to_controller;
 }
 
 /* What the frames that are held say that each group must have been charged. */

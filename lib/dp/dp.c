@@ -6,7 +6,7 @@
  * A turn reads every port before it sends on any, so that a PFC frame that
  * lies in a receive ring stops its queue before the queue's next batch:
  *
- *   adopt a plan, run calls
+ *   adopt a plan, run calls, change flow tables, send packet-outs
  *   rx: every port; frames end in queues, or in a drop counter
  *   MAC control frames that are due, ahead of every queue
  *   tx: at most one batch per port
@@ -40,9 +40,11 @@ dp_create(const struct dp_conf *conf)
         pkt_pool_create(conf->n_buffers, conf->n_clones, conf->frame_bytes);
     dp->rng.state = conf->seed;
     dp->mactab = mactab_create(conf->mac_entries, DP_MAX_PORTS, conf->seed);
+    dp->of = dp_of_create(conf->seed);
+    dp->is_normal = true;
     dp->calls = ring_create(DP_N_CALLS, sizeof(struct dp_call *));
     dp->events = ring_create(conf->n_events, sizeof(struct dp_event));
-    if (!dp->pool || !dp->mactab || !dp->calls || !dp->events) {
+    if (!dp->pool || !dp->mactab || !dp->of || !dp->calls || !dp->events) {
         dp_destroy(dp);
         return NULL;
     }
@@ -63,6 +65,7 @@ dp_destroy(struct dp *dp)
     dp_plan_destroy(last ? last : (struct dp_plan *) dp->plan);
     ring_destroy(dp->events);
     ring_destroy(dp->calls);
+    dp_of_destroy(dp->of);
     mactab_destroy(dp->mactab);
     pkt_pool_destroy(dp->pool);
     free(dp);
@@ -254,6 +257,7 @@ dp_run(struct dp *dp, uint64_t now_ns)
     dp_leave(dp);
     dp_adopt(dp);
     run_calls(dp);
+    dp_of_turn(dp);
     dp_rx(dp);
     dp_pause_expire(dp);
     if (dp_unlikely(now_ns >= dp->watch_ns))

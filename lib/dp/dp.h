@@ -34,6 +34,13 @@ enum dp_drop {
     DP_DROP_NO_PORT,           /* in: nowhere to go (own port, or none) */
     DP_DROP_WATCHDOG_RX,       /* in: in a storm of that port */
     DP_DROP_UNKNOWN_UNICAST,   /* in: lossless, would be flooded */
+    DP_DROP_NO_FLOW,           /* in: no entry of a flow table matched */
+    DP_DROP_FLOW,              /* in: the flow tables send it nowhere */
+    DP_DROP_METER,             /* in: above the rate of a meter */
+    DP_DROP_TTL,               /* in: its TTL was not to be decremented */
+    DP_DROP_NO_BUFFER,         /* in: no buffer for a copy */
+    DP_DROP_CONTROLLER,        /* in: was for a controller, its ring is full */
+    DP_DROP_PORT_CONFIG,       /* in, eg: a controller closed the port */
     DP_DROP_NO_CLONE,          /* eg: no descriptor for a copy of a flood */
     DP_DROP_QUEUE_LIMIT,       /* eg: lossy queue at its limit */
     DP_DROP_WATCHDOG_TX,       /* eg: in a storm of that port */
@@ -54,12 +61,14 @@ struct dp_port_counters {
     counter_t drops[DP_N_DROPS];      /* frames, by reason */
     counter_t drop_bytes[DP_N_DROPS]; /* and their octets: as received, or as
                                          they would have been sent */
-    counter_t copies; /* frames that this port's receptions were
-                         multiplied by beyond one (floods):
-                         rx + copies = tx + held + drops when
-                         summed over the bridge */
-    counter_t held;   /* frames in this port's egress queues, and those on
-                         its cable: */
+    counter_t copies;        /* frames that this port's receptions were
+                                multiplied by beyond one (floods):
+                                rx + copies = tx + held + drops +
+                                to_controller when summed over the bridge,
+                                packet-outs being copies there */
+    counter_t to_controller; /* frames that were handed to controllers */
+    counter_t held; /* frames in this port's egress queues, and those on
+                       its cable: */
     counter_t cable_frames, cable_bytes; /* data on a cable that is emulated */
     counter_t pg_rx_frames[N_PG], pg_rx_bytes[N_PG]; /* received */
     counter_t pg_drops[N_PG];      /* limit and headroom drops of the group */
@@ -214,13 +223,15 @@ void dp_port_pauses_restart(struct dp_port *);
 /* dp (or through dp_post): the MAC table. */
 struct mactab *dp_mactab(struct dp *);
 
-/* dp (or through dp_post): does rx + copies = tx + held + drops hold for the
- * bridge, do group charges equal the bytes held, do queue counts equal their
- * lists?  Fills *out; true when everything adds up. */
+/* dp (or through dp_post): does rx + copies = tx + held + drops +
+ * to_controller hold for the bridge, do group charges equal the bytes held, do
+ * queue counts equal their lists?  Fills *out; true when everything adds up.
+ */
 struct dp_audit {
     uint64_t rx, copies, tx, held, drops; /* frames, whole bridge, ports that
                                              were removed included */
     uint64_t drops_by[DP_N_DROPS];        /* drops, by reason */
+    uint64_t to_controller;               /* frames handed to controllers */
     uint64_t on_cable; /* of held: on cables that are emulated */
     uint64_t charged_bytes, held_bytes; /* groups against frames held */
     bool ok;                            /* everything adds up */

@@ -59,16 +59,22 @@ struct dp_stall_hist {
 
 /* Frames of ports that were taken out, so that the sums stay whole. */
 struct dp_retired {
-    uint64_t rx, copies, tx;    /* frames, totals */
+    uint64_t rx, copies, tx;    /* frames, totals; packet-outs are copies */
+    uint64_t to_controller;     /* the same */
     uint64_t drops[DP_N_DROPS]; /* by reason */
 };
 
+struct dp_of;
+
 struct dp {
-    uint64_t now_ns;                    /* time of this turn */
-    uint64_t promise_ns;                /* what the last turn returned */
-    bool rx_more;                       /* a ring may hold more frames */
-    bool more;                          /* this turn leaves work to do */
-    uint64_t wake_ns;                   /* this turn: earliest deadline */
+    uint64_t now_ns;     /* time of this turn */
+    uint64_t promise_ns; /* what the last turn returned */
+    bool rx_more;        /* a ring may hold more frames */
+    bool more;           /* this turn leaves work to do */
+    bool is_normal;      /* no frame need be looked at by flow tables */
+    bool counts_normal;  /* an entry counts them all the same */
+    struct dp_of *of;    /* OpenFlow */
+    uint64_t wake_ns;    /* this turn: earliest deadline */
     struct dp_port *port[DP_MAX_PORTS]; /* by slot; null: free */
     struct dp_set up;                   /* ports that have a netdev */
     struct dp_set busy;                 /* ports with frames queued */
@@ -131,6 +137,20 @@ void dp_parse(struct dp *, struct dp_port *in, struct dp_batch *);
 /* admit.c: charges the ingress groups, drops what does not fit.  What takes a
  * frame out of the batch before it must use dp_forgo(). */
 void dp_admit(struct dp *, struct dp_port *in, struct dp_batch *);
+/* of.c: carries out changes and packet-outs. */
+struct dp_of *dp_of_create(uint64_t seed);
+void dp_of_destroy(struct dp_of *);
+void dp_of_turn(struct dp *);
+/* of.c: ports came or went, or have other numbers. */
+void dp_of_adopt(struct dp *);
+/* of.c: drops what came in where a controller wants nothing to be received. */
+void dp_of_refuse(struct dp *, struct dp_port *in, struct dp_batch *);
+/* of_run.c: runs frames through the flow tables: dp_flow(). */
+void dp_of_run(struct dp *, struct dp_port *in, struct dp_batch *);
+void dp_of_count(struct dp *, const struct dp_batch *);
+/* of_run.c: whether flow tables are to see p, that would be dropped. */
+bool dp_of_keeps(const struct dp *, const struct dp_port *in, struct pkt *p,
+                 struct dp_tag, enum dp_drop);
 /* lookup.c: learns, and finds where each frame belongs. */
 void dp_lookup(struct dp *, struct dp_port *in, struct dp_batch *);
 /* act.c: notes in p what `out` does to its tag. */
@@ -143,6 +163,12 @@ bool dp_may_enqueue(struct dp *, struct dp_port *, int q, struct pkt *);
 /* enqueue.c: appends every frame, or copies of it, to the queues where they
  * belong. */
 void dp_enqueue(struct dp *, struct dp_port *in, struct dp_batch *);
+/* enqueue.c: appends one to the queue of its priority, as the port sends it.
+ */
+void dp_enqueue_one(struct dp *, struct dp_port *out, struct pkt *,
+                    struct dp_tag);
+/* enqueue.c: appends one to a queue, as it is. */
+void dp_enqueue_to(struct dp *, struct dp_port *out, int q, struct pkt *);
 /* tx.c: sends at most a batch from every port that has frames. */
 void dp_tx(struct dp *);
 /* release.c: gives frames, or copies, that were sent back, and with the last

@@ -6,6 +6,7 @@
  * has a limit, and either may have a WRED profile.
  */
 #include "dp/dp_priv.h"
+#include "dp/of.h"
 
 /* Puts p at the end of a queue of out. */
 static inline void
@@ -28,22 +29,27 @@ append(struct dp *dp, struct dp_port *out, int q, struct pkt *p, uint32_t len)
     queue->bytes += len;
 }
 
-/* A frame that leaves otherwise than it came, or for which there may be no
- * room, or that is a copy. */
-static __attribute__((noinline)) void
-enqueue(struct dp *dp, struct dp_port *out, struct pkt *p, struct dp_tag tag)
+void
+dp_enqueue_to(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
 {
-    int q = out->prio_to_queue[p->prio];
     struct dp_queue *queue = &out->queue[q];
-    uint32_t len;
+    uint32_t len = dp_wire_len(p);
 
-    if ((out->may_act >> p->prio & 1) || (tag.tci & VLAN_VID_MASK) != p->vid)
-        dp_act(out, p, tag);
-    len = dp_wire_len(p);
     if ((queue->bytes + len > queue->limit || len > out->max_frame_bytes) &&
         !dp_may_enqueue(dp, out, q, p))
         return;
     append(dp, out, q, p, len);
+}
+
+/* A frame that leaves otherwise than it came, or for which there may be no
+ * room, or that is a copy. */
+void
+dp_enqueue_one(struct dp *dp, struct dp_port *out, struct pkt *p,
+               struct dp_tag tag)
+{
+    if ((out->may_act >> p->prio & 1) || (tag.tci & VLAN_VID_MASK) != p->vid)
+        dp_act(out, p, tag);
+    dp_enqueue_to(dp, out, out->prio_to_queue[p->prio], p);
 }
 
 /* A copy of p for one more port. */
@@ -60,7 +66,7 @@ enqueue_copy(struct dp *dp, struct dp_port *out, struct pkt *p,
                   pkt_pool_n_free_clones(dp->pool) >= 2 * dp->low_clones))
         copy = pkt_clone(p);
     if (dp_likely(copy != NULL)) {
-        enqueue(dp, out, copy, tag);
+        dp_enqueue_one(dp, out, copy, tag);
         return;
     }
     dp_drop_copy(out, p);
@@ -87,7 +93,8 @@ flood(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag tag)
          i = dp_set_next(&dp->up, i + 1)) {
         struct dp_port *out = dp->port[i];
 
-        if (out == in || !dp_carries(out->conf, p->vid))
+        if (out == in || !dp_carries(out->conf, p->vid) ||
+            dp_unlikely(out->no_send || out->of_config & OFPPC_NO_FLOOD))
             continue;
         if (last) {
             enqueue_copy(dp, last, p, tag);
@@ -100,7 +107,7 @@ flood(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag tag)
         return;
     }
     counter_add(&in->n.copies, n_copies);
-    enqueue(dp, last, p, tag);
+    dp_enqueue_one(dp, last, p, tag);
 }
 
 /* Where a frame is flooded, or may not go. */
@@ -115,7 +122,7 @@ enqueue_closely(struct dp *dp, struct dp_port *in, struct dp_batch *b,
     else if (out == in)
         dp_drop(dp, in, DP_DROP_NO_PORT, b->pkt[i]);
     else
-        enqueue(dp, out, b->pkt[i], b->tag[i]);
+        dp_enqueue_one(dp, out, b->pkt[i], b->tag[i]);
 }
 
 /* Most frames go to one port, leave as they came, and say so since they were

@@ -111,4 +111,26 @@ dp_carries(const struct dp_plan_port *pp, uint16_t vid)
     return pp->vlan_mode != DP_VLAN_TRUNK && vid == pp->tag;
 }
 
+/* The VLAN that a frame with tag VID `vid` (0: none) travels in; -1: it may
+ * not enter here. */
+static inline int
+dp_ingress_vlan(const struct dp_plan_port *pp, uint16_t vid)
+{
+    if (pp->vlan_mode == DP_VLAN_ACCESS)
+        return vid ? -1 : pp->tag;
+    if (!vid && pp->vlan_mode != DP_VLAN_TRUNK)
+        return pp->tag;
+    return dp_carries(pp, vid) ? vid : -1;
+}
+
+/* Stage flow, see of_run.c: one branch a batch while all goes to NORMAL. */
+static inline void
+dp_flow(struct dp *dp, struct dp_port *in, struct dp_batch *b)
+{
+    if (dp_unlikely(!dp->is_normal))
+        dp_of_run(dp, in, b);
+    else if (dp->counts_normal)
+        dp_of_count(dp, b);
+}
+
 #endif

@@ -71,6 +71,8 @@ dp_may_enqueue(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
     if (out->wd_tx >> p->prio & 1) {
         reason = DP_DROP_WATCHDOG_TX;
         counter_add(&out->watch.tx_drop[p->prio], 1);
+    } else if (out->no_send) {
+        reason = DP_DROP_PORT_CONFIG;
     } else if (pkt_tx_len(p) > out->conf->max_frame_bytes) {
         reason = DP_DROP_OVERSIZE;
     } else if (!out->netdev) {

@@ -15,7 +15,14 @@ lib_dp_libdp_a_SOURCES = \
 	lib/dp/frame.h \
 	lib/dp/lookup.c \
 	lib/dp/mark.c \
+	lib/dp/of.c \
 	lib/dp/of.h \
+	lib/dp/of_msg.c \
+	lib/dp/of_out.c \
+	lib/dp/of_priv.h \
+	lib/dp/of_ring.c \
+	lib/dp/of_run.c \
+	lib/dp/of_trace.c \
 	lib/dp/parse.c \
 	lib/dp/pause.c \
 	lib/dp/peaks.c \
@@ -42,6 +49,7 @@ dp_tests = \
 	tests/unit/test_dp_behaviour \
 	tests/unit/test_dp_buffer \
 	tests/unit/test_dp_cable \
+	tests/unit/test_dp_flow \
 	tests/unit/test_dp_forward \
 	tests/unit/test_dp_map \
 	tests/unit/test_dp_pfc \
@@ -57,12 +65,13 @@ check_PROGRAMS += $(dp_tests)
 TESTS += $(dp_tests)
 dp_rig = tests/unit/dp_rig.c tests/unit/dp_rig.h
 dp_libs = lib/dp/libdp.a lib/netdev/libnetdev.a lib/flow/libflow.a \
-	lib/qos/libqos.a lib/wire/libwire.a lib/pkt/libpkt.a \
-	lib/base/libbase.a
+	lib/ofp/libofp.a lib/qos/libqos.a lib/wire/libwire.a \
+	lib/pkt/libpkt.a lib/base/libbase.a
 dp_test_libs = $(dp_libs) $(LIBNL_LIBS) $(UNIT_LIBS)
 tests_unit_test_dp_audit_SOURCES = tests/unit/test_dp_audit.c $(dp_rig)
 tests_unit_test_dp_audit_LDADD = $(dp_test_libs)
-tests_unit_test_dp_counters_SOURCES = tests/unit/test_dp_counters.c $(dp_rig)
+tests_unit_test_dp_counters_SOURCES = \
+	tests/unit/test_dp_counters.c $(flow_rig)
 tests_unit_test_dp_counters_LDADD = $(dp_test_libs)
 tests_unit_test_dp_buffer_SOURCES = tests/unit/test_dp_buffer.c $(dp_rig)
 tests_unit_test_dp_buffer_LDADD = $(dp_test_libs)
@@ -70,6 +79,9 @@ tests_unit_test_cable_SOURCES = tests/unit/test_cable.c
 tests_unit_test_cable_LDADD = $(dp_test_libs)
 tests_unit_test_dp_cable_SOURCES = tests/unit/test_dp_cable.c $(dp_rig)
 tests_unit_test_dp_cable_LDADD = $(dp_test_libs)
+flow_rig = tests/unit/flow_rig.c tests/unit/flow_rig.h $(dp_rig)
+tests_unit_test_dp_flow_SOURCES = tests/unit/test_dp_flow.c $(flow_rig)
+tests_unit_test_dp_flow_LDADD = $(dp_test_libs)
 tests_unit_test_dp_forward_SOURCES = tests/unit/test_dp_forward.c $(dp_rig)
 tests_unit_test_dp_forward_LDADD = $(dp_test_libs)
 tests_unit_test_dp_map_SOURCES = tests/unit/test_dp_map.c $(dp_rig)

@@ -63,18 +63,6 @@ take_macctl(struct dp *dp, struct dp_port *in, struct pkt *p)
     return true;
 }
 
-/* The VLAN that a frame with tag VID `vid` (0: none) travels in; -1: it may
- * not enter here. */
-static inline int
-ingress_vlan(const struct dp_plan_port *pp, uint16_t vid)
-{
-    if (pp->vlan_mode == DP_VLAN_ACCESS)
-        return vid ? -1 : pp->tag;
-    if (!vid && pp->vlan_mode != DP_VLAN_TRUNK)
-        return pp->tag;
-    return dp_carries(pp, vid) ? vid : -1;
-}
-
 /* The priority of a frame on a port that trusts DSCP; `prio`, by its PCP or
  * the port's default, when it is no IP. */
 static __attribute__((noinline)) uint8_t
@@ -104,7 +92,7 @@ classify(const struct dp *dp, const struct dp_port *in, struct pkt *p,
     if (dp_unlikely(vid == VLAN_VID_RESERVED))
         return DP_DROP_VLAN;
     if (!in->all_vlans)
-        vid = ingress_vlan(in->conf, (uint16_t) vid);
+        vid = dp_ingress_vlan(in->conf, (uint16_t) vid);
     if (dp_unlikely(vid < 0))
         return DP_DROP_VLAN;
     if (tag.tpid)
@@ -241,7 +229,8 @@ dp_parse(struct dp *dp, struct dp_port *in, struct dp_batch *b)
             reason = classify(dp, in, p, tag);
         else if (reason == DP_N_DROPS)
             continue; /* consumed */
-        if (dp_likely(reason == DP_N_DROPS)) {
+        if (dp_likely(reason == DP_N_DROPS) ||
+            dp_of_keeps(dp, in, p, tag, reason)) {
             b->tag[n_kept] = tag;
             keep(in, b, n_kept++, p);
             continue;

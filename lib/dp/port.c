@@ -17,6 +17,13 @@ static const char *const drop_names[DP_N_DROPS] = {
     [DP_DROP_NO_PORT] = "no-port",
     [DP_DROP_WATCHDOG_RX] = "watchdog-rx",
     [DP_DROP_UNKNOWN_UNICAST] = "unknown-unicast",
+    [DP_DROP_NO_FLOW] = "no-flow",
+    [DP_DROP_FLOW] = "flow",
+    [DP_DROP_METER] = "meter",
+    [DP_DROP_TTL] = "ttl",
+    [DP_DROP_NO_BUFFER] = "no-buffer",
+    [DP_DROP_CONTROLLER] = "controller",
+    [DP_DROP_PORT_CONFIG] = "port-config",
     [DP_DROP_NO_CLONE] = "no-clone",
     [DP_DROP_QUEUE_LIMIT] = "queue-limit",
     [DP_DROP_WATCHDOG_TX] = "watchdog-tx",
@@ -120,7 +127,7 @@ dp_port_refused(struct dp *dp, struct dp_port *port, enum netdev_tx why)
 void
 dp_port_set_longest(struct dp_port *port)
 {
-    bool plain = port->netdev && !port->wd_tx;
+    bool plain = port->netdev && !port->wd_tx && !port->no_send;
 
     port->max_frame_bytes = plain ? port->conf->max_frame_bytes : 0;
 }

@@ -54,8 +54,9 @@ struct dp_port {
     struct netdev *netdev;           /* null: interface is absent */
     uint8_t prio_to_queue[N_PRIO];   /* of conf */
     uint32_t max_frame_bytes;        /* of conf; 0 without a netdev, and
-                                        while wd_tx is not: all frames are
-                                        looked at more closely then */
+                                        while wd_tx or no_send is not: all
+                                        frames are looked at more closely
+                                        then */
     uint16_t slot;                   /* index in the bridge */
     bool all_vlans;                  /* a trunk of every VLAN */
     uint8_t may_act;                 /* bit p: frames of p may leave otherwise
@@ -68,10 +69,12 @@ struct dp_port {
     bool down;        /* said to be down, and nothing was sent since */
     bool attached;    /* is, or was, in a plan */
     bool is_wired;    /* sends on to the cable, not to its provider */
+    bool no_send;     /* a controller said that nothing is to leave here */
     uint8_t n_again;  /* refusals in a row, for the time of the next try */
     uint8_t n_unread; /* full batches in a row that came from a provider
                          which may hide a pause behind them */
     /* As its ingress port: */
+    bool no_recv; /* a controller said that nothing is to be received */
     struct dp_class pcp_to_class[8]; /* by PCP; the same for all if it is not
                                         trusted */
     struct dp_class untagged;        /* of what carries none */
@@ -96,6 +99,8 @@ struct dp_port {
     struct pfc pfc;        /* pause state, both directions */
     struct dp_watch watch; /* storms, endless pauses, drills */
     uint8_t mac[6];        /* source of our MAC control frames */
+    uint32_t of_config;    /* OFPPC_* */
+    bool of_link_down;     /* as the control thread says */
     struct pkt ctl;        /* descriptor of such a frame ... */
     uint8_t ctl_frame[MACCTL_LEN]; /* ... and its octets: no pool needed */
 };

@@ -17,7 +17,10 @@ rx_batch(struct dp *dp, struct dp_port *port)
     dp_parse(dp, port, &b);
     if (dp_unlikely(port->wd_rx))
         dp_watch_filter(dp, port, &b);
+    if (dp_unlikely(port->no_recv))
+        dp_of_refuse(dp, port, &b);
     dp_admit(dp, port, &b);
+    dp_flow(dp, port, &b);
     dp_lookup(dp, port, &b);
     dp_enqueue(dp, port, &b);
     return n;

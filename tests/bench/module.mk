@@ -18,7 +18,8 @@ EXTRA_DIST += tests/bench/mem_instructions.py
 tests_bench_mem_bench_SOURCES = tests/bench/mem_bench.c
 tests_bench_mem_bench_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_bench_mem_bench_LDADD = lib/conf/libconf.a lib/dp/libdp.a \
-	lib/netdev/libnetdev.a lib/flow/libflow.a lib/qos/libqos.a \
+	lib/netdev/libnetdev.a lib/flow/libflow.a lib/ofp/libofp.a \
+	lib/qos/libqos.a \
 	lib/pkt/libpkt.a lib/wire/libwire.a lib/base/libbase.a \
 	$(JSONC_LIBS) $(LIBNL_LIBS)
 

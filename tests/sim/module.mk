@@ -20,6 +20,7 @@ tests_sim_sim_SOURCES = \
 tests_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) \
 	-I$(top_srcdir)/tests
 tests_sim_sim_LDADD = lib/conf/libconf.a lib/dp/libdp.a \
-	lib/netdev/libnetdev.a lib/flow/libflow.a lib/qos/libqos.a \
+	lib/netdev/libnetdev.a lib/flow/libflow.a lib/ofp/libofp.a \
+	lib/qos/libqos.a \
 	lib/pkt/libpkt.a lib/wire/libwire.a lib/base/libbase.a \
 	$(JSONC_LIBS) $(LIBNL_LIBS)

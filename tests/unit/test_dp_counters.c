@@ -6,7 +6,7 @@
  * sends although it was told to pause is counted.
  */
 #include "dp/dp_priv.h"
-#include "tests/unit/dp_rig.h"
+#include "tests/unit/flow_rig.h"
 
 static struct rig rig;
 
@@ -186,6 +186,96 @@ unknown_unicast(void)
     rig_send(&rig, 0, HOST(1), HOST(0), 3 << 13, 100, 0);
 }
 
+static void
+no_flow(void)
+{
+    struct ofp_instructions none = {.has_apply = true};
+    struct ofp_match m = {0};
+
+    fr_number(&rig);
+    m_set(&m, OFP_IN_PORT, OF_PORT(1));
+    fr_add(&rig, 0, 1, &m, &none);
+    rig_send(&rig, 0, HOST(1), HOST(0), NO_TAG, 100, 0);
+}
+
+static void
+flow_drop(void)
+{
+    fr_number(&rig);
+    fr_apply(&rig, (struct ofp_actions){0, NULL});
+    rig_send(&rig, 0, HOST(1), HOST(0), NO_TAG, 100, 0);
+}
+
+static void
+make_meter(uint32_t id)
+{
+    struct ofp_meter m = {
+        .id = id,
+        .flags = OFPMF_PKTPS | OFPMF_BURST,
+        .n_bands = 1,
+        .band = {{OFPMBT_DROP, 1, 1, 0}},
+    };
+
+    fr_number(&rig);
+    fr_meter(&rig, &m);
+}
+
+static void
+meter(void)
+{
+    struct ofp_instructions inst = {
+        .has_meter = true,
+        .meter = 1,
+        .has_apply = true,
+        .apply = ACTIONS(a_output(OF_PORT(1))),
+    };
+
+    make_meter(1);
+    fr_add(&rig, 0, 1, NULL, &inst);
+    for (uint32_t i = 0; i < 2; i++)
+        rig_send(&rig, 0, HOST(1), HOST(0), NO_TAG, 100, 0);
+}
+
+static void
+controller(void)
+{
+    make_meter(OFPM_CONTROLLER);
+    fr_apply(&rig, ACTIONS(a_controller(OFPCML_NO_BUFFER)));
+    for (uint32_t i = 0; i < 2; i++)
+        rig_send(&rig, 0, HOST(1), HOST(0), NO_TAG, 100, 0);
+}
+
+static void
+ttl(void)
+{
+    uint8_t frame[128];
+    uint32_t len = rig_ip_frame(frame, 0, 1, 4, NULL, 0, 0, 66, 0);
+
+    fr_number(&rig);
+    fr_apply(&rig, ACTIONS(a_ttl(OFP_ACT_SET_NW_TTL, 1),
+                           a_type(OFP_ACT_DEC_NW_TTL), a_output(OF_PORT(1))));
+    rig_inject(&rig, 0, frame, len);
+}
+
+/* Half of the buffers count as low. */
+static void
+no_buffer(void)
+{
+    rig.base.low_buffers = pkt_pool_n_buffers(dp_pool(rig.dp)) / 2;
+    fr_number(&rig);
+    fr_apply(&rig, ACTIONS(a_output(OF_PORT(1)), a_set(OFP_ETH_DST, 2),
+                           a_output(OF_PORT(2))));
+    rig_send(&rig, 0, HOST(1), HOST(0), NO_TAG, 100, 0);
+}
+
+static void
+port_config(void)
+{
+    rig_learn(&rig, NO_TAG);
+    dp_of_set_port(rig.dp, 1, OFPPC_NO_FWD, true);
+    rig_send(&rig, 0, HOST(1), HOST(0), NO_TAG, 100, 0);
+}
+
 /* What makes the datapath drop one frame of 100 octets, and where that is
  * counted. */
 static const struct {
@@ -203,6 +293,13 @@ static const struct {
     [DP_DROP_NO_PORT] = {no_port, 0, 100, false},
     [DP_DROP_WATCHDOG_RX] = {watchdog_rx, 1, 100, false},
     [DP_DROP_UNKNOWN_UNICAST] = {unknown_unicast, 0, 100, false},
+    [DP_DROP_NO_FLOW] = {no_flow, 0, 100, false},
+    [DP_DROP_FLOW] = {flow_drop, 0, 100, false},
+    [DP_DROP_METER] = {meter, 0, 100, false},
+    [DP_DROP_TTL] = {ttl, 0, 100, false},
+    [DP_DROP_NO_BUFFER] = {no_buffer, 0, 100, false},
+    [DP_DROP_CONTROLLER] = {controller, 0, 100, false},
+    [DP_DROP_PORT_CONFIG] = {port_config, 1, 100, true},
     [DP_DROP_WATCHDOG_TX] = {watchdog_tx, 1, 100, true},
     [DP_DROP_NO_CLONE] = {no_clone, -1, 100, true},
     [DP_DROP_QUEUE_LIMIT] = {queue_limit, 1, 100, true},
