@@ -35,6 +35,7 @@ struct ofp_port_mod;
 struct ofp_table_mod;
 struct ofp_flow_removed;
 struct ofp_port;
+struct ofp_table_features;
 
 #define OFPROTO_MAX_FLOWS  1000000u /* of all tables, unless said otherwise */
 #define OFPROTO_MAX_GROUPS 65536u
@@ -64,10 +65,14 @@ struct ofproto_conf {
 };
 
 struct ofproto *ofproto_create(const struct ofproto_conf *);
-/* The datapath has ended, or carried out all that was taken. */
+/* The tables are still there, if they were not unbound; but nobody uses them
+ * any more, and all that was taken is done. */
 void ofproto_destroy(struct ofproto *);
-/* Another datapath takes the place of the former, which has ended: everything
- * there is becomes operations for the new tables.  Counters go on. */
+/* The datapath ends (the same holds): nothing of ours is in its tables after
+ * that.  The books stay as they are. */
+void ofproto_unbind(struct ofproto *);
+/* Another datapath has taken its place: everything there is becomes operations
+ * for its tables, which are empty.  Counters go on. */
 void ofproto_rebind(struct ofproto *, struct flow_tables *);
 
 /* --- modifications ------------------------------------------------------- */
@@ -99,12 +104,12 @@ bool ofproto_apply(struct ofproto *, const struct ofproto_mod mods[], size_t n,
                    bool atomic, uint64_t now_ns, size_t *failed,
                    struct ofp_error *e);
 
-/* All flows of all tables, groups and meters; no flow-removed is told.  With
- * `normal` table 0 then has its one entry: priority 0, NORMAL. */
+/* Removes all flows of all tables, groups and meters; no flow-removed is told.
+ * With `normal` table 0 then has its one entry: priority 0, NORMAL. */
 void ofproto_flush(struct ofproto *, bool normal, uint64_t now_ns);
-/* Fail mode standalone without a controller: while `normal`, all frames go to
- * NORMAL when no table has an entry. */
-void ofproto_set_default(struct ofproto *, bool normal);
+/* What the tables do not say (flow/tables.h: FLOW_DEFAULT_*): fail mode
+ * standalone without a controller is FLOW_DEFAULT_ALWAYS. */
+void ofproto_set_default(struct ofproto *, unsigned what);
 
 /* Removes what has timed out.  Returns the next moment at which something may
  * (CLOCK_NEVER: nothing). */
@@ -228,6 +233,16 @@ struct ofproto_table_info {
 /* table < OFP_N_TABLES. */
 void ofproto_table(const struct ofproto *, uint8_t table,
                    struct ofproto_table_info *);
+
+/* All that it can do; table < OFP_N_TABLES. */
+void ofproto_table_features(const struct ofproto *, uint8_t table,
+                            struct ofp_table_features *);
+/* A controller wants n tables to be so.  Their names may be any, max_entries
+ * at most what all tables may have together; the rest must be as it is, or all
+ * of it left out. False: nothing has changed. */
+bool ofproto_set_table_features(struct ofproto *,
+                                const struct ofp_table_features *, size_t n,
+                                struct ofp_error *);
 
 uint32_t ofproto_n_flows(const struct ofproto *);
 
