@@ -79,7 +79,7 @@ vswitchd_sluiced_LDADD = \
 	lib/pkt/libpkt.a \
 	lib/wire/libwire.a \
 	lib/base/libbase.a \
-	$(LIBEVENT_LIBS) $(LIBNL_LIBS) $(JSONC_LIBS) $(SQLITE_LIBS) \
+	$(LIBEVENT_LIBS) $(LIBNL_LIBS) $(XDP_LIBS) $(JSONC_LIBS) $(SQLITE_LIBS) \
 	$(CAPNG_LIBS) $(SYSTEMD_LIBS) -lm
 EXTRA_DIST += vswitchd/may_include
 

@@ -353,6 +353,7 @@ afpacket_set_pool(struct netdev *dev, struct pkt_pool *pool, bool only_ask)
 
 const struct netdev_class netdev_afpacket = {
     .type = "afpacket",
+    .on_interface = true,
     .open = afpacket_open,
     .close = afpacket_close,
     .rx = afpacket_rx,

@@ -30,6 +30,8 @@ struct netdev_args {
     uint8_t mac[6];        /* the wanted address */
     uint32_t mtu;          /* tap: MTU to set; 0: leave */
     bool down;             /* tap: not set up, that is for its user */
+    bool only_generic;     /* afxdp, for tests: as if the driver had no native
+                              mode, and nothing were lost without it */
 };
 
 /* How a TAP holds its senders back: its frames are sorted as the datapath is
@@ -77,7 +79,9 @@ enum netdev_tx {
 
 /* Ten operations or fewer.  Null where noted. */
 struct netdev_class {
-    const char *type; /* "afpacket", "tap", "mem", "afxdp" */
+    const char *type;  /* "afpacket", "afxdp", "auto", "tap", "mem" */
+    bool on_interface; /* opens an interface that exists without it, and that
+                          may come and go */
     /* Creates; outputs on success only. */
     int (*open)(const struct netdev_args *, struct netdev **, struct err *);
     void (*close)(struct netdev *);
@@ -131,10 +135,13 @@ struct netdev {
     uint32_t mtu;                   /* L3 MTU of the interface at open */
     uint64_t speed_bps;             /* interface's own speed; 0: unknown */
     bool has_lookahead;             /* see rx */
+    const char *mode;               /* afxdp: "native", "native-zerocopy",
+                                       "generic"; else null */
     struct netdev_stats stats;      /* see above */
 };
 
 extern const struct netdev_class netdev_afpacket;
+extern const struct netdev_class netdev_afxdp; /* if built in */
 extern const struct netdev_class netdev_tap;
 extern const struct netdev_class netdev_mem;
 

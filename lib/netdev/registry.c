@@ -3,12 +3,19 @@
  * The registry of providers by type name.  A file of its own, so that a
  * program that names one provider links no other.  Any thread.
  */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
 #include "netdev/netdev.h"
 
 #include <string.h>
 
 static const struct netdev_class *const classes[] = {
     &netdev_afpacket,
+#ifdef HAVE_AFXDP
+    &netdev_afxdp,
+#endif
     &netdev_mem,
     &netdev_tap,
 };

@@ -14,7 +14,7 @@
 #define ARENA_TAIL 4096
 /* Spare buffers, for what AF_XDP ports park with the kernel: half as many as
  * there are for data.  They cost nothing until such a port opens. */
-#define N_SPARE(n_buffers) ((n_buffers) / 2 + 256)
+#define N_SPARE(n_buffers) ((n_buffers) / 2 + 1024)
 
 static void
 push_free(struct pkt_pool *pool, struct pkt *p)
@@ -336,5 +336,6 @@ pkt_flatten(struct pkt *p)
     p->tx_skip = 0;
     p->tx_tag = false;
     p->tx_l3 = 0;
+    p->has_offload = false; /* its offsets mean nothing any more */
     return true;
 }

@@ -21,7 +21,7 @@ tests_bench_mem_bench_LDADD = lib/conf/libconf.a lib/dp/libdp.a \
 	lib/netdev/libnetdev.a lib/flow/libflow.a lib/ofp/libofp.a \
 	lib/qos/libqos.a \
 	lib/pkt/libpkt.a lib/wire/libwire.a lib/base/libbase.a \
-	$(JSONC_LIBS) $(LIBNL_LIBS)
+	$(JSONC_LIBS) $(LIBNL_LIBS) $(XDP_LIBS)
 
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)

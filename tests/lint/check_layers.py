@@ -18,6 +18,8 @@ HOMES = {
     "event2/": {"vswitchd"},
     "event.h": {"vswitchd"},
     "netlink/": {"lib/netdev"},
+    "xdp/": {"lib/netdev"},
+    "bpf/": {"lib/netdev"},
     "cap-ng.h": {"vswitchd"},
     "systemd/": {"vswitchd"},
 }

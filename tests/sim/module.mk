@@ -23,4 +23,4 @@ tests_sim_sim_LDADD = lib/conf/libconf.a lib/dp/libdp.a \
 	lib/netdev/libnetdev.a lib/flow/libflow.a lib/ofp/libofp.a \
 	lib/qos/libqos.a \
 	lib/pkt/libpkt.a lib/wire/libwire.a lib/base/libbase.a \
-	$(JSONC_LIBS) $(LIBNL_LIBS)
+	$(JSONC_LIBS) $(LIBNL_LIBS) $(XDP_LIBS)

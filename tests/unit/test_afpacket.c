@@ -8,6 +8,7 @@
 
 #include "netdev/link.h"
 #include "tests/unit/netns.h"
+#include "tests/unit/port_type.h"
 #include "wire/eth.h"
 #include "wire/macctl.h"
 
@@ -35,7 +36,7 @@ open_port(const char *name, struct pkt_pool *pool, uint32_t ring_bytes)
     struct netdev *dev = NULL;
     struct err err = {0};
 
-    cr_assert_eq(netdev_open(&netdev_afpacket, &args, &dev, &err), 0, "%s",
+    cr_assert_eq(netdev_open(&PORT_CLASS, &args, &dev, &err), 0, "%s",
                  err.msg);
     return dev;
 }
@@ -59,6 +60,7 @@ static void
 drop_port(struct port *t)
 {
     netdev_close(t->dev);
+    pkt_collect(t->pool);
     cr_assert_eq(pkt_pool_n_free(t->pool), pkt_pool_n_buffers(t->pool));
     pkt_pool_destroy(t->pool);
     close(t->peer);
@@ -138,7 +140,7 @@ static const struct {
     {"\x81\x00\x60\x00\x81\x00\x00\x00", 8}, /* two of VLAN 0 */
 };
 
-Test(afpacket, tags_survive_both_ways)
+Test(port, tags_survive_both_ways)
 {
     struct port t = make_port(64, 1600, 0);
     uint8_t frame[1600], got[1600];
@@ -159,7 +161,7 @@ Test(afpacket, tags_survive_both_ways)
     drop_port(&t);
 }
 
-Test(afpacket, tag_comes_on_top_of_the_mtu)
+Test(port, tag_comes_on_top_of_the_mtu)
 {
     struct port t = make_port(64, 1600, 0);
     uint8_t frame[1600], got[1600];
@@ -182,7 +184,7 @@ Test(afpacket, tag_comes_on_top_of_the_mtu)
     drop_port(&t);
 }
 
-Test(afpacket, frame_longer_than_the_mtu_is_given_up_alone)
+Test(port, frame_longer_than_the_mtu_is_given_up_alone)
 {
     struct port t = make_port(64, 1700, 0);
     uint8_t frame[1700], got[1700];
@@ -207,7 +209,7 @@ Test(afpacket, frame_longer_than_the_mtu_is_given_up_alone)
     drop_port(&t);
 }
 
-Test(afpacket, short_frame_leaves_padded)
+Test(port, short_frame_leaves_padded)
 {
     struct port t = make_port(8, 1600, 0);
     uint8_t frame[64], got[1600], zeros[60] = {0};
@@ -236,7 +238,7 @@ Test(afpacket, short_frame_leaves_padded)
     drop_port(&t);
 }
 
-Test(afpacket, own_output_is_not_received)
+Test(port, own_output_is_not_received)
 {
     struct port t = make_port(64, 1600, 0);
     uint8_t frame[100];
@@ -253,7 +255,7 @@ Test(afpacket, own_output_is_not_received)
     drop_port(&t);
 }
 
-Test(afpacket, frames_for_others_are_received)
+Test(port, frames_for_others_are_received)
 {
     struct port t = make_port(64, 1600, 0);
     uint8_t frame[100];
@@ -265,7 +267,7 @@ Test(afpacket, frames_for_others_are_received)
     drop_port(&t);
 }
 
-Test(afpacket, mac_control_overtakes_what_waits)
+Test(port, mac_control_overtakes_what_waits)
 {
     /* The smallest ring, so that frames wrap many times. */
     struct port t = make_port(256, 1600, 256 << 10);
@@ -307,7 +309,7 @@ Test(afpacket, mac_control_overtakes_what_waits)
     drop_port(&t);
 }
 
-Test(afpacket, a_ring_full_of_mac_control_is_handed_over_in_order)
+Test(port, a_ring_full_of_mac_control_is_handed_over_in_order)
 {
     struct port t = make_port(256, 1600, 256 << 10);
     uint32_t n_slots = (uint32_t) counter_get(&t.dev->stats.n_ring_slots);
@@ -338,7 +340,7 @@ Test(afpacket, a_ring_full_of_mac_control_is_handed_over_in_order)
     drop_port(&t);
 }
 
-Test(afpacket, tagged_mac_control_has_no_precedence)
+Test(port, tagged_mac_control_has_no_precedence)
 {
     struct port t = make_port(64, 1600, 0);
     uint8_t data[100], tagged[64] = {0};
@@ -359,7 +361,7 @@ Test(afpacket, tagged_mac_control_has_no_precedence)
     drop_port(&t);
 }
 
-Test(afpacket, empty_pool_stops_receiving_and_loses_nothing)
+Test(port, empty_pool_stops_receiving_and_loses_nothing)
 {
     struct port t = make_port(10, 1600, 0);
     uint8_t frame[100];
@@ -385,7 +387,7 @@ Test(afpacket, empty_pool_stops_receiving_and_loses_nothing)
     drop_port(&t);
 }
 
-Test(afpacket, ring_overflow_is_counted_exactly)
+Test(port, ring_overflow_is_counted_exactly)
 {
     struct port t = make_port(64, 1600, 256 << 10);
     uint32_t n_slots = (uint32_t) counter_get(&t.dev->stats.n_ring_slots);
@@ -415,7 +417,7 @@ Test(afpacket, ring_overflow_is_counted_exactly)
 
 /* The kernel adds them to rx_dropped, for want of a protocol that took them
  * after us. */
-Test(afpacket, tagged_frames_that_arrived_are_no_kernel_loss)
+Test(port, tagged_frames_that_arrived_are_no_kernel_loss)
 {
     struct port t = make_port(128, 1600, 0);
     struct link_info before, after;
@@ -441,7 +443,7 @@ Test(afpacket, tagged_frames_that_arrived_are_no_kernel_loss)
     drop_port(&t);
 }
 
-Test(afpacket, jumbo_frames_fit_and_longer_ones_are_counted)
+Test(port, jumbo_frames_fit_and_longer_ones_are_counted)
 {
     struct port t = make_port(64, 9018, 0);
     static uint8_t frame[9100], got[9100];

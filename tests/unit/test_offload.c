@@ -11,6 +11,8 @@
 #include "netdev/netdev.h"
 #include "netdev/regroup.h"
 #include "tests/unit/netns.h"
+#include "tests/unit/port_type.h"
+#include "wire/eth.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -173,7 +175,7 @@ make_world(const struct netdev_class *cls1)
         netns_switch(w.self);
         w.port1 = open_port(cls1, "slc1", w.pool);
     }
-    w.port2 = open_port(&netdev_afpacket, "slc2", w.pool);
+    w.port2 = open_port(&PORT_CLASS, "slc2", w.pool);
     netns_switch(w.host2);
     netns_wait("slc3");
     netns_switch(w.host1);
@@ -189,6 +191,7 @@ end_world(struct world *w)
     cr_assert_eq(counter_get(&w->port2->stats.rx_bad), 0);
     netdev_close(w->port1);
     netdev_close(w->port2);
+    pkt_collect(w->pool);
     cr_assert_eq(pkt_pool_n_free(w->pool), 512);
     pkt_pool_destroy(w->pool);
 }
@@ -264,6 +267,18 @@ transfer(struct world *w, bool v6, int from_ns, int from, int to_ns, int to)
     forward_all(w->port1, w->port2, 50);
 }
 
+/* Super-frames must have come since there were `before`, where they do: an XDP
+ * program has the peer cut them itself. */
+static void
+check_gso(const struct netdev *dev, uint64_t before)
+{
+    if (!PORT_IS_AFXDP || dev->cls == &netdev_tap)
+        cr_assert_gt(counter_get(&dev->stats.rx_gso), before,
+                     "no super-frame came: nothing was tested");
+    else
+        cr_assert_eq(counter_get(&dev->stats.rx_gso), 0);
+}
+
 static void
 transfer_all(const struct netdev_class *cls1)
 {
@@ -273,18 +288,17 @@ transfer_all(const struct netdev_class *cls1)
         uint64_t before = counter_get(&w.port1->stats.rx_gso);
 
         transfer(&w, v6, w.host1, 1, w.host2, 2);
-        cr_assert_gt(counter_get(&w.port1->stats.rx_gso), before,
-                     "no super-frame came: nothing was tested");
+        check_gso(w.port1, before);
         before = counter_get(&w.port2->stats.rx_gso);
         transfer(&w, v6, w.host2, 2, w.host1, 1);
-        cr_assert_gt(counter_get(&w.port2->stats.rx_gso), before);
+        check_gso(w.port2, before);
     }
     end_world(&w);
 }
 
-Test(offload, tcp_between_hosts_through_afpacket, .timeout = 60)
+Test(offload, tcp_between_hosts_through_ports, .timeout = 60)
 {
-    transfer_all(&netdev_afpacket);
+    transfer_all(&PORT_CLASS);
 }
 
 Test(offload, tcp_between_the_host_and_a_tap, .timeout = 60)
@@ -295,7 +309,7 @@ Test(offload, tcp_between_the_host_and_a_tap, .timeout = 60)
 Test(offload, tcp_that_is_put_together_again_through_afpacket, .timeout = 60)
 {
     stays_open = true;
-    transfer_all(&netdev_afpacket);
+    transfer_all(&PORT_CLASS);
 }
 
 Test(offload, tcp_that_is_put_together_again_for_a_tap, .timeout = 60)
@@ -322,17 +336,17 @@ make_overlay(struct world *w, int ns, const char *iface, int host)
     netns_switch(w->self);
 }
 
-Test(offload, tcp_in_a_tunnel_through_afpacket, .timeout = 60)
+Test(offload, tcp_in_a_tunnel_through_ports, .timeout = 60)
 {
-    struct world w = make_world(&netdev_afpacket);
+    struct world w = make_world(&PORT_CLASS);
 
     make_overlay(&w, w.host1, "slc0", 1);
     make_overlay(&w, w.host2, "slc3", 2);
     net4 = "10.8.0";
     transfer(&w, false, w.host1, 1, w.host2, 2);
-    cr_assert_gt(counter_get(&w.port1->stats.rx_gso), 0);
+    check_gso(w.port1, 0);
     transfer(&w, false, w.host2, 2, w.host1, 1);
-    cr_assert_gt(counter_get(&w.port2->stats.rx_gso), 0);
+    check_gso(w.port2, 0);
     end_world(&w);
 }
 
@@ -388,9 +402,9 @@ send_udp_all(const struct netdev_class *cls1)
     end_world(&w);
 }
 
-Test(offload, udp_between_hosts_through_afpacket, .timeout = 60)
+Test(offload, udp_between_hosts_through_ports, .timeout = 60)
 {
-    send_udp_all(&netdev_afpacket);
+    send_udp_all(&PORT_CLASS);
 }
 
 Test(offload, udp_between_the_host_and_a_tap, .timeout = 60)
@@ -401,7 +415,19 @@ Test(offload, udp_between_the_host_and_a_tap, .timeout = 60)
 Test(offload, udp_that_is_finished_by_the_kernel, .timeout = 60)
 {
     stays_open = true;
-    send_udp_all(&netdev_afpacket);
+    send_udp_all(&PORT_CLASS);
+}
+
+/* What a host leaves in the checksum of a segment: that of the pseudo header.
+ */
+static void
+put_pseudo_sum(uint8_t *f, size_t l3, size_t tcp_len)
+{
+    uint16_t sum = (uint16_t) ~eth_csum_fold(
+        eth_csum_add((uint32_t) tcp_len + IPPROTO_TCP, f + l3 + 12, 8));
+
+    f[l3 + 20 + 16] = (uint8_t) (sum >> 8);
+    f[l3 + 20 + 17] = (uint8_t) sum;
 }
 
 /* A TCP super-frame out of nothing, tagged or not. */
@@ -420,6 +446,7 @@ make_super(uint8_t *f, size_t payload, bool tagged, struct virtio_net_hdr *v)
            20);
     f[l3 + 2] = (uint8_t) ((payload + 40) >> 8);
     f[l3 + 3] = (uint8_t) (payload + 40);
+    put_pseudo_sum(f, l3, payload + 20);
     f[l3 + 20 + 12] = 5 << 4;
     f[l3 + 20 + 13] = 0x18;
     for (size_t i = 0; i < payload; i++)
@@ -435,28 +462,30 @@ make_super(uint8_t *f, size_t payload, bool tagged, struct virtio_net_hdr *v)
 
 Test(offload, tagged_super_frames_keep_their_place_and_tag)
 {
-    static uint8_t super[GSO_MAX_FRAME];
-    struct pkt_pool *pool = pkt_pool_create(40, 0, FRAME_BYTES);
+    static uint8_t super[GSO_MAX_FRAME], lesser[2000];
+    struct pkt_pool *pool =
+        pkt_pool_create(PORT_IS_AFXDP ? 8192 : 40, 0, FRAME_BYTES);
     struct virtio_net_hdr vnet;
     uint8_t small[64] = "\x02\0\0\0\0\x02\x02\0\0\0\0\x01\x88\xb5";
     struct netdev *dev;
     unsigned n_small = 0, n_segs = 0;
-    size_t len;
+    size_t len, lesser_len;
     uint32_t n;
     int peer;
 
     netns_enter();
     netns_run("ip link add slc0 type veth peer name slc1");
     netns_run("ip link set slc1 up");
-    dev = open_port(&netdev_afpacket, "slc0", pool);
+    dev = open_port(&PORT_CLASS, "slc0", pool);
     peer = netns_raw("slc1");
     len = make_super(super, 60000, true, &vnet);
+    lesser_len = make_super(lesser, 1401, true, &vnet);
     for (unsigned i = 0; i < 20; i++) {
         memcpy(small + 14, &i, 4);
         netns_send(peer, small, sizeof(small));
         netns_send_vnet("slc1", &vnet, super, len);
         /* One that fits a slot of the ring. */
-        netns_send_vnet("slc1", &vnet, super, 18 + 40 + 1401);
+        netns_send_vnet("slc1", &vnet, lesser, lesser_len);
     }
     for (;;) {
         struct pkt *p[PKT_BATCH];
@@ -482,7 +511,7 @@ Test(offload, tagged_super_frames_keep_their_place_and_tag)
     }
     cr_assert_eq(n_small, 20);
     cr_assert_eq(n_segs, 20 * 45);
-    cr_assert_eq(counter_get(&dev->stats.rx_gso), 40);
+    cr_assert_eq(counter_get(&dev->stats.rx_gso), PORT_IS_AFXDP ? 0 : 40);
     netdev_close(dev);
     pkt_pool_destroy(pool);
     close(peer);
@@ -626,6 +655,7 @@ Test(offload, what_differs_is_not_put_together)
     pkt_pool_destroy(pool);
 }
 
+#if !PORT_IS_AFXDP /* which gets none */
 Test(offload, lost_super_frames_are_counted)
 {
     static uint8_t super[GSO_MAX_FRAME];
@@ -641,7 +671,7 @@ Test(offload, lost_super_frames_are_counted)
     netns_enter();
     netns_run("ip link add slc0 type veth peer name slc1");
     netns_run("ip link set slc1 up");
-    dev = open_port(&netdev_afpacket, "slc0", pool);
+    dev = open_port(&PORT_CLASS, "slc0", pool);
     netns_wait("slc1");
     /* Room beside the ring for a few. */
     setsockopt(dev->cls->fd(dev), SOL_SOCKET, SO_RCVBUF, &small,
@@ -668,3 +698,4 @@ Test(offload, lost_super_frames_are_counted)
     netdev_close(dev);
     pkt_pool_destroy(pool);
 }
+#endif
