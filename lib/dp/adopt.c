@@ -167,20 +167,6 @@ set_shaper(struct shaper *s, uint64_t rate_bps, const struct dp_plan_port *pp,
         shaper_set_rate(s, rate_bps, 0, pp->max_frame_bytes, now_ns);
 }
 
-/* Octets in the queue above which a frame may be dropped or marked; 0 where
- * that changes from frame to frame. */
-static uint64_t
-closer_look(const struct dp_plan_queue *queue)
-{
-    uint64_t limit = UINT64_MAX;
-
-    if (!queue->lossless)
-        limit = queue->alpha == BUF_ALPHA_NONE ? queue->limit_bytes : 0;
-    return queue->wred.max_bytes && queue->wred.min_bytes < limit
-               ? queue->wred.min_bytes
-               : limit;
-}
-
 /* Rates and transmission selection.  `old` is null for a new port. */
 static void
 set_egress(struct dp *dp, struct dp_port *port, const struct dp_plan_port *old)
@@ -199,7 +185,7 @@ set_egress(struct dp *dp, struct dp_port *port, const struct dp_plan_port *old)
 
         set_shaper(&port->q_shaper[q], rate_bps, pp, !old, new_max,
                    dp->now_ns);
-        port->queue[q].limit = closer_look(&pp->queue[q]);
+        port->queue[q].limit = dp_queue_limit(&pp->queue[q], 0);
         if (rate_bps)
             port->shaped_q |= (uint8_t) (1u << q);
     }
@@ -322,6 +308,22 @@ low_clones(const struct dp *dp)
     return (uint32_t) (wanted < all / 4 ? wanted : all / 4);
 }
 
+/* Which pools the limits of queues depend on.  They are 0 till the pools are
+ * looked at. */
+static void
+note_dynamic(struct dp *dp)
+{
+    dp->dynamic_pools = 0;
+    memset(dp->sure_bytes, 0, sizeof(dp->sure_bytes));
+    for (int i = 0; i < DP_MAX_PORTS; i++) {
+        const struct dp_plan_port *pp = dp->plan->ports[i];
+
+        for (int q = 0; pp && q < N_QUEUE; q++)
+            if (!pp->queue[q].lossless && pp->queue[q].alpha != BUF_ALPHA_NONE)
+                dp->dynamic_pools |= (uint8_t) (1u << pp->queue[q].pool);
+    }
+}
+
 void
 dp_adopt(struct dp *dp)
 {
@@ -357,6 +359,7 @@ dp_adopt(struct dp *dp)
     }
     forget_hosts(dp);
     dp_of_adopt(dp);
+    note_dynamic(dp);
     dp->low_clones = low_clones(dp);
     if (!dp->n_leaving)
         acknowledge(dp);

@@ -258,6 +258,8 @@ dp_run(struct dp *dp, uint64_t now_ns)
     dp_adopt(dp);
     run_calls(dp);
     dp_of_turn(dp);
+    if (dp_unlikely(dp->dynamic_pools))
+        dp_follow_pools(dp);
     dp_rx(dp);
     dp_pause_expire(dp);
     if (dp_unlikely(now_ns >= dp->watch_ns))

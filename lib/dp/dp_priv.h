@@ -93,6 +93,9 @@ struct dp {
     struct buf_pool buf[DP_MAX_POOLS];     /* the memory that groups share; the
                                               first is the default one */
     struct buf_hdrm hdrm;                  /* the headroom that is in use */
+    uint8_t dynamic_pools;                 /* bit i: lossy queues have limits
+                                              by what pool i has free ... */
+    uint64_t sure_bytes[DP_MAX_POOLS];     /* ... which is so much at least */
     uint32_t low_clones;                   /* see dp_room() */
     struct pkt_pool *pool;                 /* the frame buffers */
     struct mactab *mactab;                 /* who lives where */
@@ -160,6 +163,11 @@ void dp_rewrite_dscp(const struct dp_plan_port *, struct pkt *p);
 /* mark.c: a closer look at a frame for queue q: notes a mark, or drops it and
  * returns false. */
 bool dp_may_enqueue(struct dp *, struct dp_port *, int q, struct pkt *);
+/* mark.c: octets in a queue above which a frame needs a closer look, while its
+ * pool has `sure` octets free at least. */
+uint64_t dp_queue_limit(const struct dp_plan_queue *, uint64_t sure_bytes);
+/* mark.c: keeps such limits right till the end of the turn that begins. */
+void dp_follow_pools(struct dp *);
 /* enqueue.c: appends every frame, or copies of it, to the queues where they
  * belong. */
 void dp_enqueue(struct dp *, struct dp_port *in, struct dp_batch *);

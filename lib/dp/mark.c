@@ -26,6 +26,63 @@ dp_rewrite_dscp(const struct dp_plan_port *pp, struct pkt *p)
     p->tx_ds = ds;
 }
 
+uint64_t
+dp_queue_limit(const struct dp_plan_queue *queue, uint64_t sure_bytes)
+{
+    uint64_t limit = UINT64_MAX;
+
+    if (!queue->lossless)
+        limit = queue->alpha == BUF_ALPHA_NONE
+                    ? queue->limit_bytes
+                    : buf_dynamic_limit(queue->alpha, sure_bytes);
+    return queue->wred.max_bytes && queue->wred.min_bytes < limit
+               ? queue->wred.min_bytes
+               : limit;
+}
+
+static void
+set_limits(struct dp *dp)
+{
+    for (int i = dp_set_next(&dp->up, 0); i >= 0;
+         i = dp_set_next(&dp->up, i + 1)) {
+        struct dp_port *port = dp->port[i];
+
+        for (int q = 0; q < N_QUEUE; q++) {
+            const struct dp_plan_queue *conf = &port->conf->queue[q];
+
+            port->queue[q].limit =
+                dp_queue_limit(conf, dp->sure_bytes[conf->pool]);
+        }
+    }
+}
+
+/* A turn takes in one batch of every port at most, so that a pool has so much
+ * less at its end, in the worst case.  Where that is more than all queues were
+ * told, or much less, they are told anew: half of it, for some turns to come.
+ * What is above is looked at frame by frame, and found to be right or not. */
+void
+dp_follow_pools(struct dp *dp)
+{
+    uint64_t most = 0;
+    bool changed = false;
+
+    for (int i = 0; i < DP_MAX_PORTS / 64; i++)
+        most += (uint64_t) __builtin_popcountll(dp->up.w[i]);
+    most *= PKT_BATCH * pkt_pool_frame_bytes(dp->pool);
+    for (unsigned m = dp->dynamic_pools; m; m &= m - 1) {
+        int i = __builtin_ctz(m);
+        uint64_t free = buf_pool_free(&dp->buf[i]);
+        uint64_t sure = free > most ? free - most : 0;
+
+        if (sure >= dp->sure_bytes[i] && sure / 4 <= dp->sure_bytes[i])
+            continue;
+        dp->sure_bytes[i] = sure / 2;
+        changed = true;
+    }
+    if (changed)
+        set_limits(dp);
+}
+
 /* What WRED says about p, and does if it says to mark it. */
 static enum wred_verdict
 wred(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
@@ -59,9 +116,10 @@ fits(const struct dp *dp, const struct dp_plan_queue *conf, uint64_t bytes)
     return bytes <= limit;
 }
 
-/* A queue with a dynamic limit or a WRED profile comes here with many frames,
- * and so do all of a port in a storm that is dropped (its max_frame_bytes is
- * 0); others only with those that cannot be taken. */
+/* Frames that find more in their queue than WRED has as its minimum come here,
+ * those of a queue with a dynamic limit when its pool is nearly full, and all
+ * of a port in a storm that is dropped (its max_frame_bytes is 0); others only
+ * when they cannot be taken. */
 bool
 dp_may_enqueue(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
 {

@@ -32,6 +32,22 @@
 #define MAX_PORTS  64
 #define MAX_SIZE   1518
 
+/* What a bridge has beside PFC, and whether each frame has to do with it. */
+enum feature {
+    WITH_ALPHA = 1 << 0,   /* dynamic limits of all groups and lossy queues */
+    WITH_ETS = 1 << 1,     /* weights for all queues */
+    WITH_WATCH = 1 << 2,   /* watchdog and guard on every port */
+    WITH_WRED = 1 << 3,    /* thresholds that no queue reaches */
+    WITH_MARK = 1 << 4,    /* thresholds that every frame is above */
+    WITH_DSCP = 1 << 5,    /* trusted */
+    WITH_REWRITE = 1 << 6, /* a DSCP for every priority */
+    WITH_CABLE = 1 << 7,   /* emulated, 300 m */
+};
+
+static const char *const features[] = {"alpha", "ets",  "watch",   "wred",
+                                       "mark",  "dscp", "rewrite", "cable"};
+#define N_FEATURES (sizeof(features) / sizeof(features[0]))
+
 /* What was asked for. */
 struct options {
     double seconds;                /* of a measurement */
@@ -41,6 +57,7 @@ struct options {
     uint32_t n_ports, n_addresses; /* with n_frames */
     uint32_t n_prios;              /* of the eight that are in use */
     bool no_pfc;                   /* no lossless priority */
+    unsigned with;                 /* enum feature, or-ed */
     bool json;                     /* as JSON, not as a table */
 };
 
@@ -60,6 +77,7 @@ struct bench {
     uint32_t per_port; /* addresses of a port, a power of two */
     uint32_t size;     /* of a frame, without FCS, with its tag */
     bool pfc;          /* on two priorities */
+    unsigned with;     /* enum feature, or-ed */
     uint32_t n_prios;  /* used in turn, from the first on */
     struct conf *conf; /* has one bridge */
     struct dp *dp;     /* the bridge */
@@ -80,6 +98,49 @@ die(const char *what)
  */
 
 static void
+set_queue(unsigned with, struct conf_queue *q)
+{
+    if (with & WITH_ALPHA)
+        q->alpha = 0;
+    if (with & WITH_ETS) {
+        q->ets = true;
+        q->weight = 12;
+    }
+    if (with & (WITH_WRED | WITH_MARK)) {
+        q->wred_min_bytes = with & WITH_MARK ? 0 : 64 << 10;
+        q->wred_max_bytes = 128 << 10;
+        q->wred_percent = 5;
+        q->ecn = true;
+    }
+}
+
+static void
+set_features(unsigned with, struct conf_port *cp)
+{
+    for (int i = 0; i < 8; i++) {
+        set_queue(with, &cp->queue[i]);
+        if (with & WITH_ALPHA)
+            cp->group[i].alpha = 0;
+        if (with & WITH_REWRITE)
+            cp->map.prio_to_dscp[i] = (uint8_t) (8 * i + 1);
+    }
+    if (with & WITH_ETS)
+        cp->queue[7].weight = 16;
+    if (with & WITH_REWRITE)
+        cp->map.given |= CONF_MAP_TO_DSCP;
+    if (with & WITH_DSCP) {
+        cp->map.given |= CONF_MAP_TRUST;
+        cp->map.trust = DP_TRUST_DSCP;
+    }
+    if (with & WITH_WATCH) {
+        cp->watchdog.enabled = true;
+        cp->guard.time_ms = 1000;
+    }
+    if (with & WITH_CABLE)
+        cp->cable_delay_ns = 1516;
+}
+
+static void
 add_port(struct bench *b, struct conf_bridge *bridge, struct dp_plan *plan,
          uint32_t i)
 {
@@ -92,6 +153,7 @@ add_port(struct bench *b, struct conf_bridge *bridge, struct dp_plan *plan,
     if (conf_add_port(b->conf, bridge, name, "mem", &cp, NULL))
         die("a port was refused");
     cp->pfc_prios = b->pfc ? LOSSLESS : 0;
+    set_features(b->with, cp);
     for (int g = 0; g < N_PG; g++)
         cp->group[g].headroom_bytes = 128 << 10;
     pp->netdev = b->port[i].dev;
@@ -130,6 +192,8 @@ make_bridge(struct bench *b)
     }
     if (conf_build_bridge(bridge, plan, &err))
         die(err.msg);
+    if (dp_plan_make_cables(plan))
+        die("out of memory");
     dp_publish(b->dp, plan);
     dp_run(b->dp, clock_ns());
 }
@@ -170,6 +234,10 @@ stamp(void *arg, struct pkt *const pkts[], uint32_t n, uint32_t k)
         put_mac(f + 6, port->index, k & mask);
         f[14] = (uint8_t) ((FIRST_PRIO + (k & prios)) << 5);
     }
+    if (!(b->with & WITH_DSCP))
+        return;
+    for (uint32_t i = 0; i < n; i++) /* the class selector of that PCP */
+        pkts[i]->data[19] = (uint8_t) (pkts[i]->data[14] | b->body[19]);
 }
 
 /* Every address is known before anything is measured. */
@@ -186,6 +254,8 @@ make_load(struct bench *b)
     b->body[15] = VLAN;
     b->body[16] = ETH_T_IP4 >> 8;
     b->body[17] = ETH_T_IP4 & 0xff;
+    b->body[18] = 0x45;
+    b->body[19] = b->with & WITH_MARK ? 1 : 0; /* ECT(1) */
     for (uint32_t i = 0; i < b->n_ports; i++) {
         b->port[i].bench = b;
         b->port[i].index = i;
@@ -216,6 +286,7 @@ bench_init(struct bench *b, const struct options *o, uint32_t n_ports,
     b->size = o->size;
     b->n_prios = o->n_prios;
     b->pfc = !o->no_pfc;
+    b->with = o->with;
     make_bridge(b);
     make_load(b);
 }
@@ -384,11 +455,29 @@ usage(void)
             "[--prios N] [--no-pfc] [--json]\n"
             "       mem_bench --frames N [--ports P] [--addresses A] "
             "[--size OCTETS]\n"
-            "                 [--prios N] [--no-pfc]\n"
+            "                 [--prios N] [--no-pfc] [--with FEATURE,...]\n"
+            "  features: alpha, ets, watch, wred, mark, dscp, rewrite, cable\n"
             "  ports 2 to %d, addresses ports x 2^n up to 65536, octets 60 to "
             "%d,\n  priorities 1, 2, 4 or 8\n",
             MAX_PORTS, MAX_SIZE);
     return 2;
+}
+
+static bool
+parse_features(char *text, unsigned *with)
+{
+    char *word;
+
+    while ((word = strsep(&text, ","))) {
+        size_t i = 0;
+
+        while (i < N_FEATURES && strcmp(word, features[i]))
+            i++;
+        if (i == N_FEATURES)
+            return false;
+        *with |= 1u << i;
+    }
+    return true;
 }
 
 int
@@ -403,6 +492,7 @@ main(int argc, char *argv[])
         {"addresses", required_argument, NULL, 'a'},
         {"prios", required_argument, NULL, 'q'},
         {"no-pfc", no_argument, NULL, 'f'},
+        {"with", required_argument, NULL, 'w'},
         {"json", no_argument, NULL, 'j'},
         {NULL, 0, NULL, 0},
     };
@@ -440,6 +530,10 @@ main(int argc, char *argv[])
             break;
         case 'f':
             o.no_pfc = true;
+            break;
+        case 'w':
+            if (!parse_features(optarg, &o.with))
+                return usage();
             break;
         case 'j':
             o.json = true;

@@ -6,6 +6,8 @@
  */
 #include "tests/unit/dp_rig.h"
 
+#include "base/rng.h"
+
 #define P(n) (1u << (n))
 
 static struct rig rig;
@@ -169,6 +171,56 @@ Test(dp_pools, s5_lossy_queue_with_dynamic_limit)
     offer(0, 1, 10, 100);
     cr_assert_eq(rig_n(&rig, 2)->q_bytes[1], 7000);
     cr_assert_eq(drops(2, DP_DROP_QUEUE_LIMIT), 30);
+}
+
+/* However the pool fills and empties, and however large it is, each frame is
+ * taken or not by what is free at that moment.  Frames to queue 4 take it up
+ * too, and leave at times. */
+Test(dp_pools, s5_each_frame_meets_the_dynamic_limit_of_its_moment)
+{
+    struct rng rng = {.state = 42};
+    uint64_t n_fit = 0, n_dropped = 0;
+
+    rig_init_pool(&rig, 3, 4096, 64);
+    rig.conf[2].pfc.honoured = 0xff;
+    rig.base.shared_bytes = 100000;
+    rig.base.pool_bytes[1] = 1500000;
+    for (int i = 0; i < 2; i++)
+        rig.conf[i].pg[1].pool = rig.conf[i].pg[4].pool = 1;
+    rig.conf[2].queue[1].alpha = -1;
+    rig.conf[2].queue[1].pool = 1;
+    rig.conf[2].queue[4].limit_bytes = 900000;
+    for (int i = 0; i < 2; i++)
+        rig.conf[i].pg[1].limit_bytes = rig.conf[i].pg[4].limit_bytes =
+            UINT64_MAX;
+    start();
+    for (uint32_t i = 0; i < 4000; i++) {
+        uint32_t len = (uint32_t) rng_range(&rng, 60, 1500);
+        int prio = rng_below(&rng, 3) ? 1 : 4;
+        uint64_t was = rig_n(&rig, 2)->q_bytes[1], free;
+        uint64_t dropped = drops(2, DP_DROP_QUEUE_LIMIT);
+
+        free = 1500000 - used(1);
+        offer(0, prio, 1, len);
+        if (prio == 1) {
+            bool fits = was + len <= (free - len) / 2;
+
+            cr_assert_eq(rig_n(&rig, 2)->q_bytes[1], was + (fits ? len : 0));
+            cr_assert_eq(drops(2, DP_DROP_QUEUE_LIMIT), dropped + !fits);
+            n_fit += fits;
+            n_dropped += !fits;
+        }
+        if (rng_below(&rng, 300) == 0) { /* some leave */
+            rig_pfc(&rig, 2, P(1) | P(4), 0);
+            for (uint64_t n = rng_range(&rng, 1, 12); n > 0; n--)
+                rig_turn(&rig);
+            rig_pfc(&rig, 2, 0xff, 65535);
+            rig_settle(&rig);
+            rig_drain(&rig, 2);
+        }
+    }
+    cr_assert(n_fit > 500 && n_dropped > 500, "%d, %d", (int) n_fit,
+              (int) n_dropped);
 }
 
 /* Two groups that may each use 4000 bytes draw from 6000. */
