@@ -20,7 +20,7 @@
 
 /* Room that data leaves for MAC control. */
 #define DP_CABLE_CTL_BYTES 4096u
-#define DP_CABLE_OVERHEAD  32u /* octets beside each frame, at most */
+#define DP_CABLE_OVERHEAD  56u /* octets beside each frame, at most */
 
 /* One frame on the cable; its octets follow. */
 struct dp_cable_frame {
@@ -58,15 +58,20 @@ const struct dp_cable_frame *dp_cable_first(const struct dp_cable *);
  * was the last.  To begin with, *at is head. */
 const struct dp_cable_frame *dp_cable_next(const struct dp_cable *,
                                            uint64_t *at);
-/* Puts a frame on as it is to be sent; never out before the last one.  False:
- * no room. */
-bool dp_cable_put(struct dp_cable *, const struct pkt *, uint64_t due_ns,
-                  uint8_t queue, bool is_ctl);
+/* Puts frames on as they are to be sent; never out before the last one.
+ * Returns how many there was room for. */
+uint32_t dp_cable_put(struct dp_cable *, struct pkt *const pkts[], uint32_t n,
+                      uint64_t due_ns, const uint8_t prio_to_queue[8],
+                      bool is_ctl);
 /* The frames that are due, a batch at most, in pkts; they stay on. */
 uint32_t dp_cable_due(struct dp_cable *, uint64_t now_ns,
                       struct pkt *pkts[PKT_BATCH]);
 /* Takes the first one off.  It can be read until the next one is put on. */
 const struct dp_cable_frame *dp_cable_pop(struct dp_cable *);
+/* The same with n of them, which there are: how many are data, and their
+ * octets on the wire. */
+void dp_cable_take(struct dp_cable *, uint32_t n, uint32_t *n_data,
+                   uint64_t *wire_bytes);
 /* All that is on `from` goes on to `to`, which is empty and not smaller. */
 void dp_cable_move(struct dp_cable *from, struct dp_cable *to);
 

@@ -39,28 +39,18 @@ uint32_t
 dp_wire_send(struct dp_port *port, struct pkt *const pkts[], uint32_t n,
              uint64_t now_ns, bool is_ctl)
 {
-    uint32_t i = 0;
-
-    while (i < n && dp_cable_put(port->cable, pkts[i], now_ns + port->delay_ns,
-                                 port->prio_to_queue[pkts[i]->prio], is_ctl))
-        i++;
-    return i;
+    return dp_cable_put(port->cable, pkts, n, now_ns + port->delay_ns,
+                        port->prio_to_queue, is_ctl);
 }
 
 /* Counts what the provider took, n frames from the head on. */
 static void
 settle(struct dp_port *port, uint32_t n)
 {
-    uint32_t frames = 0, bytes = 0;
+    uint64_t bytes;
+    uint32_t frames;
 
-    for (uint32_t i = 0; i < n; i++) {
-        const struct dp_cable_frame *f = dp_cable_pop(port->cable);
-
-        if (f->is_ctl)
-            continue;
-        frames++;
-        bytes += f->len < PKT_MIN_LEN ? PKT_MIN_LEN : f->len;
-    }
+    dp_cable_take(port->cable, n, &frames, &bytes);
     counter_add(&port->n.tx_frames, frames);
     counter_add(&port->n.tx_bytes, bytes);
 }

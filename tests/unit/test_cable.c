@@ -20,6 +20,16 @@ frame(uint32_t len, uint8_t mark)
     return (struct pkt){.data = octets, .len = len};
 }
 
+static bool
+put(struct dp_cable *c, struct pkt *p, uint64_t due_ns, uint8_t queue,
+    bool is_ctl)
+{
+    uint8_t to[8];
+
+    memset(to, queue, sizeof(to));
+    return dp_cable_put(c, &p, 1, due_ns, to, is_ctl) == 1;
+}
+
 static uint32_t
 due(struct dp_cable *c, uint64_t now_ns, struct pkt *pkts[])
 {
@@ -32,9 +42,9 @@ Test(cable, frames_come_out_in_order_when_they_are_due)
     struct pkt *out[PKT_BATCH], a = frame(100, 'a'), b;
 
     cr_assert(dp_cable_is_empty(c) && dp_cable_is_empty(NULL));
-    cr_assert(dp_cable_put(c, &a, 1000, 3, false));
+    cr_assert(put(c, &a, 1000, 3, false));
     b = frame(60, 'b');
-    cr_assert(dp_cable_put(c, &b, 500, 0, true), "not out before the first");
+    cr_assert(put(c, &b, 500, 0, true), "not out before the first");
     cr_assert_eq(due(c, 999, out), 0);
     cr_assert_eq(due(c, 1000, out), 2);
     cr_assert_eq(out[0]->len, 100);
@@ -62,7 +72,7 @@ Test(cable, a_frame_lies_on_it_as_it_is_to_be_sent)
     a.tx_tag = true;
     a.tx_tpid = 0x8100;
     a.tx_tci = 0x6005;
-    cr_assert(dp_cable_put(c, &a, 0, 0, false));
+    cr_assert(put(c, &a, 0, 0, false));
     cr_assert_eq(due(c, 0, out), 1);
     cr_assert_eq(out[0]->len, 104);
     cr_assert_arr_eq(out[0]->data + 12, "\x81\x00\x60\x05\x61", 5);
@@ -76,13 +86,13 @@ Test(cable, data_leaves_room_for_mac_control)
     struct pkt a = frame(1000, 'a'), ctl = frame(60, 'c');
     int n = 0;
 
-    while (dp_cable_put(c, &a, 0, 0, false))
+    while (put(c, &a, 0, 0, false))
         n++;
     cr_assert_eq(n, 12); /* of 16384 octets */
-    for (n = 0; dp_cable_put(c, &ctl, 0, 0, true); n++)
+    for (n = 0; put(c, &ctl, 0, 0, true); n++)
         continue;
     cr_assert_geq(n, 40);
-    cr_assert_not(dp_cable_put(c, &ctl, 0, 0, true));
+    cr_assert_not(put(c, &ctl, 0, 0, true));
     dp_cable_destroy(c);
 }
 
@@ -141,7 +151,7 @@ Test(cable, agrees_with_a_list)
 
             if (m.first == m.last)
                 last_ns = 0;
-            if (dp_cable_put(c, &p, due_ns, 0, false)) {
+            if (put(c, &p, due_ns, 0, false)) {
                 last_ns = due_ns > last_ns ? due_ns : last_ns;
                 m.due_ns[m.last % 4096] = last_ns;
                 m.len[m.last % 4096] = p.len;
