@@ -206,11 +206,12 @@ set_fast_path(struct dp_port *port)
     memcpy(port->prio_to_queue, pp->prio_to_queue, N_PRIO);
     memcpy(port->prio_to_pg, pp->prio_to_pg, N_PRIO);
     port->all_vlans = pp->vlan_mode == DP_VLAN_TRUNK && pp->all_trunks;
-    port->may_act = pp->rewrite_pcp | pp->rewrite_dscp;
+    port->may_tag = pp->rewrite_pcp;
     if (pp->vlan_mode == DP_VLAN_ACCESS ||
         pp->vlan_mode == DP_VLAN_NATIVE_UNTAGGED ||
         pp->prio_tags != DP_PRIO_TAGS_KEEP)
-        port->may_act = 0xff;
+        port->may_tag = 0xff;
+    port->may_act = port->may_tag | pp->rewrite_dscp;
     port->trust_dscp = pp->trust == DP_TRUST_DSCP;
     port->untagged = class_of(pp, pp->default_prio);
     for (int i = 0; i < 8; i++)

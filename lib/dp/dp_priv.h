@@ -96,6 +96,8 @@ struct dp {
     uint8_t dynamic_pools;                 /* bit i: lossy queues have limits
                                               by what pool i has free ... */
     uint64_t sure_bytes[DP_MAX_POOLS];     /* ... which is so much at least */
+    uint64_t turn_bytes;                   /* most that batches of a turn take
+                                              of it */
     uint32_t low_clones;                   /* see dp_room() */
     struct pkt_pool *pool;                 /* the frame buffers */
     struct mactab *mactab;                 /* who lives where */
@@ -168,6 +170,9 @@ bool dp_may_enqueue(struct dp *, struct dp_port *, int q, struct pkt *);
 uint64_t dp_queue_limit(const struct dp_plan_queue *, uint64_t sure_bytes);
 /* mark.c: keeps such limits right till the end of the turn that begins. */
 void dp_follow_pools(struct dp *);
+/* mark.c: the same when a pool was charged with more than the batches of this
+ * turn. */
+void dp_charged_more(struct dp *, unsigned pool);
 /* enqueue.c: appends every frame, or copies of it, to the queues where they
  * belong. */
 void dp_enqueue(struct dp *, struct dp_port *in, struct dp_batch *);

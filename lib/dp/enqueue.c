@@ -47,8 +47,10 @@ void
 dp_enqueue_one(struct dp *dp, struct dp_port *out, struct pkt *p,
                struct dp_tag tag)
 {
-    if ((out->may_act >> p->prio & 1) || (tag.tci & VLAN_VID_MASK) != p->vid)
+    if ((out->may_tag >> p->prio & 1) || (tag.tci & VLAN_VID_MASK) != p->vid)
         dp_act(out, p, tag);
+    else if (out->may_act >> p->prio & 1)
+        dp_rewrite_dscp(out->conf, p);
     dp_enqueue_to(dp, out, out->prio_to_queue[p->prio], p);
 }
 
@@ -110,19 +112,15 @@ flood(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag tag)
     dp_enqueue_one(dp, last, p, tag);
 }
 
-/* Where a frame is flooded, or may not go. */
+/* A frame that is flooded, or may not go where it would. */
 static __attribute__((noinline)) void
-enqueue_closely(struct dp *dp, struct dp_port *in, struct dp_batch *b,
+enqueue_nowhere(struct dp *dp, struct dp_port *in, struct dp_batch *b,
                 uint32_t i)
 {
-    struct dp_port *out = b->to[i];
-
-    if (!out)
+    if (!b->to[i])
         flood(dp, in, b->pkt[i], b->tag[i]);
-    else if (out == in)
-        dp_drop(dp, in, DP_DROP_NO_PORT, b->pkt[i]);
     else
-        dp_enqueue_one(dp, out, b->pkt[i], b->tag[i]);
+        dp_drop(dp, in, DP_DROP_NO_PORT, b->pkt[i]);
 }
 
 /* Most frames go to one port, leave as they came, and say so since they were
@@ -141,17 +139,22 @@ dp_enqueue(struct dp *dp, struct dp_port *in, struct dp_batch *b)
         uint32_t len = dp_wire_len(p);
         int q;
 
-        if (dp_unlikely(!out) || dp_unlikely(out == in) ||
-            dp_unlikely((out->may_act | act) >> p->prio & 1)) {
-            enqueue_closely(dp, in, b, i);
+        if (dp_unlikely(!out) || dp_unlikely(out == in)) {
+            enqueue_nowhere(dp, in, b, i);
             continue;
+        }
+        if (dp_unlikely((out->may_act | act) >> p->prio & 1)) {
+            if ((out->may_tag | act) >> p->prio & 1) {
+                dp_enqueue_one(dp, out, p, b->tag[i]);
+                continue;
+            }
+            dp_rewrite_dscp(out->conf, p);
         }
         q = out->prio_to_queue[p->prio];
         queue = &out->queue[q];
-        if (dp_unlikely(queue->bytes + len > queue->limit) ||
-            dp_unlikely(len > out->max_frame_bytes))
-            enqueue_closely(dp, in, b, i);
-        else
+        if ((dp_likely(queue->bytes + len <= queue->limit) &&
+             dp_likely(len <= out->max_frame_bytes)) ||
+            dp_may_enqueue(dp, out, q, p))
             append(dp, out, q, p, len);
     }
 }

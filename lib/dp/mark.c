@@ -9,6 +9,30 @@
  */
 #include "dp/dp_priv.h"
 
+#include <endian.h>
+
+/* As eth_find_ds(), which is asked where this is not IPv4 without options,
+ * behind one tag or none. */
+static inline uint32_t
+find_ds(const struct pkt *p, uint8_t *ds)
+{
+    const uint8_t *type = p->data + 12;
+    uint16_t be;
+
+    if (dp_likely(p->len >= ETH_HDR_LEN + ETH_VLAN_LEN + 20)) {
+        memcpy(&be, type, 2);
+        if (be == htobe16(ETH_T_VLAN)) {
+            type += ETH_VLAN_LEN;
+            memcpy(&be, type, 2);
+        }
+        if (dp_likely(be == htobe16(ETH_T_IP4) && type[2] == 0x45)) {
+            *ds = type[3];
+            return (uint32_t) (type + 2 - p->data);
+        }
+    }
+    return eth_find_ds(p->data, p->len, ds);
+}
+
 void
 dp_rewrite_dscp(const struct dp_plan_port *pp, struct pkt *p)
 {
@@ -18,7 +42,7 @@ dp_rewrite_dscp(const struct dp_plan_port *pp, struct pkt *p)
     p->tx_l3 = 0;
     if (!(pp->rewrite_dscp >> p->prio & 1))
         return;
-    l3 = eth_find_ds(p->data, p->len, &was);
+    l3 = find_ds(p, &was);
     ds = (uint8_t) (pp->prio_to_dscp[p->prio] << 2 | (was & ECN_MASK));
     if (!l3 || ds == was)
         return;
@@ -79,12 +103,23 @@ dp_follow_pools(struct dp *dp)
         dp->sure_bytes[i] = sure / 2;
         changed = true;
     }
+    dp->turn_bytes = most;
     if (changed)
         set_limits(dp);
 }
 
+void
+dp_charged_more(struct dp *dp, unsigned pool)
+{
+    if (!(dp->dynamic_pools >> pool & 1) ||
+        buf_pool_free(&dp->buf[pool]) >= dp->sure_bytes[pool] + dp->turn_bytes)
+        return;
+    dp->sure_bytes[pool] = 0;
+    set_limits(dp);
+}
+
 /* What WRED says about p, and does if it says to mark it. */
-static enum wred_verdict
+static inline enum wred_verdict
 wred(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
 {
     const struct dp_plan_queue *conf = &out->conf->queue[q];
@@ -93,7 +128,7 @@ wred(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
     enum wred_verdict v;
 
     if (!l3)
-        l3 = eth_find_ds(p->data, p->len, &ds);
+        l3 = find_ds(p, &ds);
     v = wred_decide(&conf->wred, out->queue[q].bytes, conf->lossless,
                     l3 ? ds & ECN_MASK : ECN_NOT_ECT, &dp->rng);
     if (v == WRED_MARK) {
@@ -105,7 +140,7 @@ wred(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
 }
 
 /* Whether so many octets fit under the limit of a lossy queue. */
-static bool
+static inline bool
 fits(const struct dp *dp, const struct dp_plan_queue *conf, uint64_t bytes)
 {
     uint64_t limit = conf->limit_bytes;
@@ -116,6 +151,29 @@ fits(const struct dp *dp, const struct dp_plan_queue *conf, uint64_t bytes)
     return bytes <= limit;
 }
 
+/* Why p is not for queue q; DP_N_DROPS: it is, or length and thresholds have
+ * to be looked at. */
+static inline enum dp_drop
+no_way(const struct dp_port *out, const struct pkt *p)
+{
+    if (dp_unlikely(out->wd_tx >> p->prio & 1))
+        return DP_DROP_WATCHDOG_TX;
+    if (dp_unlikely(out->no_send))
+        return DP_DROP_PORT_CONFIG;
+    if (dp_unlikely(pkt_tx_len(p) > out->conf->max_frame_bytes))
+        return DP_DROP_OVERSIZE;
+    return dp_unlikely(!out->netdev) ? DP_DROP_PORT_DOWN : DP_N_DROPS;
+}
+
+static __attribute__((noinline)) void
+drop(struct dp *dp, struct dp_port *out, int q, enum dp_drop reason,
+     struct pkt *p)
+{
+    if (reason == DP_DROP_WATCHDOG_TX)
+        counter_add(&out->watch.tx_drop[p->prio], 1);
+    dp_drop_queue(dp, out, q, reason, p);
+}
+
 /* Frames that find more in their queue than WRED has as its minimum come here,
  * those of a queue with a dynamic limit when its pool is nearly full, and all
  * of a port in a storm that is dropped (its max_frame_bytes is 0); others only
@@ -124,27 +182,18 @@ bool
 dp_may_enqueue(struct dp *dp, struct dp_port *out, int q, struct pkt *p)
 {
     const struct dp_plan_queue *conf = &out->conf->queue[q];
-    enum dp_drop reason = DP_N_DROPS;
+    uint64_t queued = out->queue[q].bytes;
+    enum dp_drop reason = no_way(out, p);
 
-    if (out->wd_tx >> p->prio & 1) {
-        reason = DP_DROP_WATCHDOG_TX;
-        counter_add(&out->watch.tx_drop[p->prio], 1);
-    } else if (out->no_send) {
-        reason = DP_DROP_PORT_CONFIG;
-    } else if (pkt_tx_len(p) > out->conf->max_frame_bytes) {
-        reason = DP_DROP_OVERSIZE;
-    } else if (!out->netdev) {
-        reason = DP_DROP_PORT_DOWN;
-    } else if (!conf->lossless &&
-               !fits(dp, conf, out->queue[q].bytes + dp_wire_len(p))) {
-        reason = DP_DROP_QUEUE_LIMIT;
-    } else if (conf->wred.max_bytes &&
-               out->queue[q].bytes > conf->wred.min_bytes &&
-               wred(dp, out, q, p) == WRED_DROP) {
-        reason = DP_DROP_WRED;
+    if (dp_likely(reason == DP_N_DROPS)) {
+        if (!conf->lossless && !fits(dp, conf, queued + dp_wire_len(p)))
+            reason = DP_DROP_QUEUE_LIMIT;
+        else if (!conf->wred.max_bytes || queued <= conf->wred.min_bytes ||
+                 wred(dp, out, q, p) != WRED_DROP)
+            return true;
+        else
+            reason = DP_DROP_WRED;
     }
-    if (reason == DP_N_DROPS)
-        return true;
-    dp_drop_queue(dp, out, q, reason, p);
+    drop(dp, out, q, reason, p);
     return false;
 }

@@ -156,6 +156,7 @@ charge(struct of_run *run, struct pkt *copy, const struct pkt *p)
         return false;
     copy->in_port = in->slot;
     copy->charge_bytes = copy->len;
+    dp_charged_more(run->dp, g->conf.pool);
     dp_note_group(run->dp, in, p->pg);
     return true;
 }

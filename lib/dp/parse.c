@@ -147,12 +147,38 @@ keep(const struct dp_port *in, struct dp_batch *b, uint32_t i, struct pkt *p)
     b->pkt[i] = p;
 }
 
-/* The case without trouble, made for nearly every frame: unicast, no second
- * tag, no MAC control, on a port where VLAN and priority follow from the tag,
- * of `least` octets or more.  False: look closer. */
+/* The class of a frame whose IP header, if it is one, begins at l3.  False:
+ * look closer. */
 static inline bool
+classify_dscp(const struct dp_port *in, const struct pkt *p, uint32_t type,
+              uint32_t l3, struct dp_class *class)
+{
+    const uint8_t *ip = p->data + l3;
+    uint32_t ds;
+
+    if (dp_likely(type == ETH_T_IP4)) {
+        if (dp_unlikely(p->len < l3 + 20 || ip[0] != 0x45))
+            return false;
+        ds = ip[1];
+    } else if (type == ETH_T_IP6) {
+        ds = load_be16(ip);
+        if (dp_unlikely(p->len < l3 + ETH_IP6_HDR_LEN || ds >> 12 != 6))
+            return false;
+        ds = ds >> 4 & 0xff;
+    } else {
+        return true; /* by the tag, or the port */
+    }
+    class->prio = in->conf->dscp_to_prio[ds >> 2];
+    class->pg = in->prio_to_pg[class->prio];
+    return true;
+}
+
+/* The case without trouble, made for nearly every frame: unicast, no second
+ * tag, no MAC control, on a port of all VLANs, of `least` octets or more.
+ * False: look closer. */
+static inline __attribute__((always_inline)) bool
 classify_plain(const struct dp_port *in, struct pkt *p, uint32_t least,
-               struct dp_tag *tag)
+               bool by_dscp, struct dp_tag *tag)
 {
     const uint8_t *frame = p->data;
     struct dp_class class = in->untagged;
@@ -181,6 +207,11 @@ classify_plain(const struct dp_port *in, struct pkt *p, uint32_t least,
     }
     if (dp_unlikely(tci == VLAN_VID_RESERVED))
         return false;
+    if (by_dscp &&
+        !classify_dscp(in, p, type,
+                       tag->tpid ? ETH_HDR_LEN + ETH_VLAN_LEN : ETH_HDR_LEN,
+                       &class))
+        return false;
     p->vid = (uint16_t) tci;
     p->prio = class.prio;
     p->pg = class.pg;
@@ -189,22 +220,36 @@ classify_plain(const struct dp_port *in, struct pkt *p, uint32_t least,
 
 /* Takes frames from the i-th on, as the kept-th and so on of the batch, till
  * one has to be looked at more closely; returns how many. */
-static __attribute__((noinline)) uint32_t
-take_plain(const struct dp_port *in, struct dp_batch *b, uint32_t i,
-           uint32_t kept)
+static inline __attribute__((always_inline)) uint32_t
+take(const struct dp_port *in, struct dp_batch *b, uint32_t i, uint32_t kept,
+     bool by_dscp)
 {
-    bool is_plain = in->all_vlans && !in->trust_dscp;
-    uint32_t least = is_plain ? PLAIN_MIN_LEN : UINT32_MAX;
+    uint32_t least = in->all_vlans ? PLAIN_MIN_LEN : UINT32_MAX;
     uint32_t n = b->n - i, k = 0;
 
     for (; k < n; k++) {
         struct pkt *p = b->pkt[i + k];
 
-        if (dp_unlikely(!classify_plain(in, p, least, &b->tag[kept + k])))
+        if (dp_unlikely(
+                !classify_plain(in, p, least, by_dscp, &b->tag[kept + k])))
             break;
         keep(in, b, kept + k, p);
     }
     return k;
+}
+
+static __attribute__((noinline)) uint32_t
+take_plain(const struct dp_port *in, struct dp_batch *b, uint32_t i,
+           uint32_t kept)
+{
+    return take(in, b, i, kept, false);
+}
+
+static __attribute__((noinline)) uint32_t
+take_by_dscp(const struct dp_port *in, struct dp_batch *b, uint32_t i,
+             uint32_t kept)
+{
+    return take(in, b, i, kept, true);
 }
 
 void
@@ -215,7 +260,8 @@ dp_parse(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 
     memset(b->pg, 0, sizeof(b->pg));
     for (uint32_t i = 0; i < b->n; i++) {
-        uint32_t n = take_plain(in, b, i, n_kept);
+        uint32_t n = in->trust_dscp ? take_by_dscp(in, b, i, n_kept)
+                                    : take_plain(in, b, i, n_kept);
         enum dp_drop reason = DP_N_DROPS;
         struct dp_tag tag;
         struct pkt *p;

@@ -61,6 +61,7 @@ struct dp_port {
     bool all_vlans;                  /* a trunk of every VLAN */
     uint8_t may_act;                 /* bit p: frames of p may leave otherwise
                                         than they came, whatever the VLAN */
+    uint8_t may_tag;                 /* bit p: and with another tag */
     uint8_t ready;                   /* bit q: queue q has a frame */
     uint8_t paused_q;                /* bit q: queue q is paused by the peer */
     uint8_t shaped_q;                /* bit q: queue q has a maximum rate */
