@@ -464,6 +464,17 @@ usage(void)
 }
 
 static bool
+is_in_range(const struct options *o)
+{
+    return o->seconds > 0 && o->runs && o->size >= 60 && o->size <= MAX_SIZE &&
+           o->n_ports >= 2 && o->n_ports <= MAX_PORTS &&
+           o->n_addresses >= o->n_ports && o->n_addresses <= 65536 &&
+           o->n_addresses % o->n_ports == 0 && o->n_prios <= 8 &&
+           __builtin_popcount(o->n_prios) == 1 &&
+           __builtin_popcount(o->n_addresses / o->n_ports) == 1;
+}
+
+static bool
 parse_features(char *text, unsigned *with)
 {
     char *word;
@@ -542,12 +553,7 @@ main(int argc, char *argv[])
             return usage();
         }
     }
-    if (optind < argc || o.seconds <= 0 || !o.runs || o.size < 60 ||
-        o.size > MAX_SIZE || o.n_ports < 2 || o.n_ports > MAX_PORTS ||
-        o.n_addresses < o.n_ports || o.n_addresses > 65536 ||
-        o.n_addresses % o.n_ports || o.n_prios > 8 ||
-        __builtin_popcount(o.n_prios) != 1 ||
-        __builtin_popcount(o.n_addresses / o.n_ports) != 1)
+    if (optind < argc || !is_in_range(&o))
         return usage();
     if (!o.n_frames) {
         run_matrix(&o);
