@@ -114,7 +114,7 @@ tests_unit_test_hold_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
 fuzz_targets += tests/fuzz/fuzz_gso
 tests_fuzz_fuzz_gso_SOURCES = tests/fuzz/fuzz_gso.c
 tests_fuzz_fuzz_gso_LDADD = $(FUZZ_MAIN) lib/netdev/libnetdev.a \
-	lib/wire/libwire.a lib/base/libbase.a
+	lib/wire/libwire.a lib/pkt/libpkt.a lib/base/libbase.a
 
 fuzz_targets += tests/fuzz/fuzz_csum
 tests_fuzz_fuzz_csum_SOURCES = tests/fuzz/fuzz_csum.c
