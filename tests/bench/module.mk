@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Benchmarks: `make bench` builds and runs them side by side with their peers
-# (as root); `make bench-programs` only builds.  None of them is a test.
+# (as root); `make bench-programs` only builds.  `make instructions` records
+# anew what a frame costs.
 bench_programs += tests/bench/veth_gen
 tests_bench_veth_gen_SOURCES = tests/bench/veth_gen.c
 tests_bench_veth_gen_LDADD = lib/wire/libwire.a lib/base/libbase.a
@@ -13,8 +14,11 @@ tests_bench_bare_loop_SOURCES = tests/bench/bare_loop.c
 tests_bench_port_loop_SOURCES = tests/bench/port_loop.c
 tests_bench_port_loop_LDADD = $(NETDEV_LIBS)
 
-bench_programs += tests/bench/mem_bench
-EXTRA_DIST += tests/bench/mem_instructions.py
+# The one that a test needs too: the guard of what a frame costs.
+check_PROGRAMS += tests/bench/mem_bench
+TESTS += tests/bench/test_instructions.py
+EXTRA_DIST += tests/bench/mem_instructions.py \
+	tests/bench/test_instructions.py tests/bench/instructions.json
 tests_bench_mem_bench_SOURCES = tests/bench/mem_bench.c
 tests_bench_mem_bench_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
 tests_bench_mem_bench_LDADD = lib/conf/libconf.a lib/dp/libdp.a \
@@ -25,8 +29,12 @@ tests_bench_mem_bench_LDADD = lib/conf/libconf.a lib/dp/libdp.a \
 
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)
-.PHONY: bench bench-programs
-bench-programs: $(bench_programs)
+.PHONY: bench bench-programs instructions
+bench-programs: $(bench_programs) tests/bench/mem_bench
+instructions: tests/bench/mem_bench
+	top_builddir='$(top_builddir)' \
+		python3 $(top_srcdir)/tests/bench/mem_instructions.py \
+		--write $(top_srcdir)/tests/bench/instructions.json
 bench: all bench-programs
 	$(top_builddir)/tests/bench/mem_bench
 	top_builddir='$(top_builddir)' \
