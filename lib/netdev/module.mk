@@ -119,4 +119,4 @@ tests_fuzz_fuzz_gso_LDADD = $(FUZZ_MAIN) lib/netdev/libnetdev.a \
 fuzz_targets += tests/fuzz/fuzz_csum
 tests_fuzz_fuzz_csum_SOURCES = tests/fuzz/fuzz_csum.c
 tests_fuzz_fuzz_csum_LDADD = $(FUZZ_MAIN) lib/netdev/libnetdev.a \
-	lib/wire/libwire.a lib/base/libbase.a
+	lib/wire/libwire.a lib/pkt/libpkt.a lib/base/libbase.a
