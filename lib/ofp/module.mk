@@ -34,26 +34,45 @@ lib_ofp_libofp_a_SOURCES = \
 	lib/ofp/reply_mp.c \
 	lib/ofp/tablefeat.c \
 	lib/ofp/tablefeat.h \
+	lib/ofp/text.h \
+	lib/ofp/text_action.c \
+	lib/ofp/text_flow.c \
+	lib/ofp/text_group.c \
+	lib/ofp/text_lex.c \
+	lib/ofp/text_lex.h \
+	lib/ofp/text_match.c \
+	lib/ofp/text_out.c \
 	lib/ofp/v10.h
 EXTRA_DIST += lib/ofp/may_include
 
-check_PROGRAMS += tests/unit/test_ofp_match tests/unit/test_ofp_msg
-TESTS += tests/unit/test_ofp_match tests/unit/test_ofp_msg
+ofp_unit_tests = \
+	tests/unit/test_ofp_match \
+	tests/unit/test_ofp_msg \
+	tests/unit/test_ofp_text
+check_PROGRAMS += $(ofp_unit_tests)
+TESTS += $(ofp_unit_tests)
+tests_unit_test_ofp_text_SOURCES = tests/unit/test_ofp_text.c
+tests_unit_test_ofp_text_LDADD = \
+	lib/ofp/libofp.a lib/wire/libwire.a lib/base/libbase.a $(UNIT_LIBS)
+EXTRA_DIST += tests/unit/data
 tests_unit_test_ofp_msg_SOURCES = tests/unit/test_ofp_msg.c
 tests_unit_test_ofp_msg_LDADD = \
-	lib/ofp/libofp.a lib/base/libbase.a $(UNIT_LIBS)
+	lib/ofp/libofp.a lib/wire/libwire.a lib/base/libbase.a $(UNIT_LIBS)
 tests_unit_test_ofp_match_SOURCES = tests/unit/test_ofp_match.c
 tests_unit_test_ofp_match_LDADD = \
-	lib/ofp/libofp.a lib/base/libbase.a $(UNIT_LIBS)
+	lib/ofp/libofp.a lib/wire/libwire.a lib/base/libbase.a $(UNIT_LIBS)
 
-fuzz_targets += tests/fuzz/fuzz_ofp
+fuzz_targets += tests/fuzz/fuzz_ofp tests/fuzz/fuzz_ofp_text
+tests_fuzz_fuzz_ofp_text_SOURCES = tests/fuzz/fuzz_ofp_text.c
+tests_fuzz_fuzz_ofp_text_LDADD = \
+	$(FUZZ_MAIN) lib/ofp/libofp.a lib/wire/libwire.a lib/base/libbase.a
 tests_fuzz_fuzz_ofp_SOURCES = tests/fuzz/fuzz_ofp.c
 tests_fuzz_fuzz_ofp_LDADD = \
-	$(FUZZ_MAIN) lib/ofp/libofp.a lib/base/libbase.a
+	$(FUZZ_MAIN) lib/ofp/libofp.a lib/wire/libwire.a lib/base/libbase.a
 
 # Shows the codec to other implementations: tests/interop/test_ofp_codec.py.
 check_PROGRAMS += tests/interop/ofp_mirror
 tests_interop_ofp_mirror_SOURCES = tests/interop/ofp_mirror.c
-tests_interop_ofp_mirror_LDADD = lib/ofp/libofp.a lib/base/libbase.a
+tests_interop_ofp_mirror_LDADD = lib/ofp/libofp.a lib/wire/libwire.a lib/base/libbase.a
 dist_check_SCRIPTS += tests/interop/test_ofp_codec.py
 TESTS += tests/interop/test_ofp_codec.py

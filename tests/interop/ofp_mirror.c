@@ -6,8 +6,11 @@
  * statistics of its flow, a group-mod as the description of its group.  What
  * is refused comes back as "error TYPE CODE: why".  With --samples it prints
  * instead one message of each kind that a switch sends, "VERSION NAME HEX".
+ * With --text it reads "flow ...", "delete ...", "group ..." and "meter ..."
+ * in the syntax of ovs-ofctl, and says each as it understood it.
  */
 #include "ofp/reply.h"
+#include "ofp/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -318,6 +321,83 @@ print_samples(void)
     ofp_buf_free(&b);
 }
 
+/* --- text ---------------------------------------------------------------- */
+
+static int
+say_flow(const char *s, enum ofp_flow_command command, struct ofp_buf *b,
+         struct err *err)
+{
+    struct ofp_arena arena = {0};
+    struct ofp_flow_mod f;
+    int rc = ofp_text_flow(s, command, NULL, &arena, &f, err);
+
+    if (!rc) {
+        struct ofp_flow_stats st = {.table = f.table,
+                                    .priority = f.priority,
+                                    .flags = f.flags,
+                                    .idle_s = f.idle_s,
+                                    .hard_s = f.hard_s,
+                                    .cookie = f.cookie,
+                                    .match = &f.match,
+                                    .inst = &f.inst};
+
+        ofp_text_put_flow_file(b, &st, NULL);
+    }
+    ofp_arena_free(&arena);
+    return rc;
+}
+
+static int
+say_group(const char *s, struct ofp_buf *b, struct err *err)
+{
+    struct ofp_arena arena = {0};
+    struct ofp_group_mod g;
+    int rc = ofp_text_group(s, OFPGC_ADD, NULL, &arena, &g, err);
+
+    if (!rc)
+        ofp_text_put_group(b, &g.group, NULL);
+    ofp_arena_free(&arena);
+    return rc;
+}
+
+static int
+say_meter(const char *s, struct ofp_buf *b, struct err *err)
+{
+    struct ofp_meter_mod m;
+    int rc = ofp_text_meter(s, OFPMC_ADD, &m, err);
+
+    if (!rc)
+        ofp_text_put_meter(b, &m.meter);
+    return rc;
+}
+
+static void
+say(char *line)
+{
+    char *rest = strchr(line, ' ');
+    struct ofp_buf b = {0};
+    struct err err = {0};
+    int rc;
+
+    line[strcspn(line, "\n")] = '\0';
+    rest = rest ? rest + 1 : line + strlen(line);
+    if (strncmp(line, "group", 5) == 0)
+        rc = say_group(rest, &b, &err);
+    else if (strncmp(line, "meter", 5) == 0)
+        rc = say_meter(rest, &b, &err);
+    else
+        rc = say_flow(rest,
+                      strncmp(line, "delete", 6) ? OFPFC_ADD : OFPFC_DELETE,
+                      &b, &err);
+    if (rc)
+        printf("error: %s [%s] allowed: %s\n", err.msg, err.value,
+               err.allowed);
+    else
+        printf("%.*s\n", (int) b.n, (char *) b.data);
+    fflush(stdout);
+    ofp_buf_free(&b);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -329,9 +409,14 @@ main(int argc, char *argv[])
         return 0;
     }
     while (fgets(line, sizeof(line), stdin)) {
+        bool text = argc > 1 && strcmp(argv[1], "--text") == 0;
         size_t n = 0;
         unsigned v;
 
+        if (text) {
+            say(line);
+            continue;
+        }
         while (sscanf(line + 2 * n, "%2x", &v) == 1)
             msg[n++] = (uint8_t) v;
         answer(msg, n);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""lib/ofp against two other implementations of OpenFlow, message by message:
+"""lib/ofp against other implementations of OpenFlow, message by message:
 os-ken writes what controllers say and reads what ofp_mirror makes of it;
-tshark reads every message of the switch and must find nothing malformed.
+tshark reads every message of the switch and must find nothing malformed;
+ovs-ofctl reads flows in text that we read and wrote again.
 Each is skipped where it is not installed.  No daemon, no root."""
 import hashlib
 import os
@@ -620,6 +621,49 @@ def _(t):
         number = v1 if version == 1 else v4
         assert number.split(",")[0] == str(data[1]), (version, name, line)
         assert not malformed, (version, name, line)
+
+
+# ----------------------------------------------------------------- text ---
+
+def ours(lines):
+    """Lines of flows, as ofp_mirror understood them."""
+    text = "".join("flow %s\n" % line for line in lines)
+    out = subprocess.run([MIRROR, "--text"], input=text, check=True,
+                         text=True, stdout=subprocess.PIPE).stdout
+    return out.splitlines()
+
+
+def theirs(lines):
+    """The flow-mods of 1.3 that ovs-ofctl makes of them."""
+    found = []
+    with tempfile.NamedTemporaryFile("w", prefix="slc-ofp") as f:
+        f.write("".join(line + "\n" for line in lines))
+        f.flush()
+        out = subprocess.run(
+            ["ovs-ofctl", "-O", "OpenFlow13", "parse-flows", f.name],
+            check=True, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL).stdout
+    for line in out.splitlines():
+        if line.startswith("OFPT_FLOW_MOD") or "(xid=" in line:
+            found.append(line.split("): ", 1)[1])
+    return found
+
+
+@slc.test("ovs-ofctl: what we make of a flow file is the same to it")
+def _(t):
+    if not shutil.which("ovs-ofctl"):
+        raise slc.Skip("ovs-ofctl is not installed (openvswitch-common)")
+    path = os.path.join(slc.TOP_SRC, "tests", "unit", "data", "flows.txt")
+    with open(path) as f:
+        lines = [line.strip().replace("p2", "2") for line in f
+                 if line.strip() and not line.startswith("#")]
+    again = ours(lines)
+    assert not [a for a in again if a.startswith("error")], again
+    want, got = theirs(lines), theirs(again)
+    assert len(want) == len(lines) and len(got) == len(lines)
+    for line, a, w, g in zip(lines, again, want, got):
+        assert w == g, "%s\n  we say %s\n  it means %s\n  not      %s" % (
+            line, a, g, w)
 
 
 slc.main(root=False)
