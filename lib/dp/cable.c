@@ -124,8 +124,9 @@ dp_cable_put(struct dp_cable *c, struct pkt *const pkts[], uint32_t n,
             break;
         *f = (struct dp_cable_frame){due_ns, room_for(len), len,
                                      prio_to_queue[p->prio], is_ctl};
+        pkt_close(p);
         if (p->tx_tag | p->tx_skip | p->tx_l3)
-            pkt_copy_out(p, (uint8_t *) (f + 1));
+            pkt_copy_out_open(p, (uint8_t *) (f + 1));
         else
             memcpy(f + 1, p->data, len);
         bytes += len;

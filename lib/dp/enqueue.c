@@ -112,15 +112,26 @@ flood(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag tag)
     dp_enqueue_one(dp, last, p, tag);
 }
 
-/* A frame that is flooded, or may not go where it would. */
+/* A frame that is flooded, leaves otherwise than it came, or may not go where
+ * it would. */
 static __attribute__((noinline)) void
-enqueue_nowhere(struct dp *dp, struct dp_port *in, struct dp_batch *b,
-                uint32_t i)
+enqueue_closely(struct dp *dp, struct dp_port *in, struct dp_batch *b,
+                uint32_t i, uint8_t act)
 {
-    if (!b->to[i])
-        flood(dp, in, b->pkt[i], b->tag[i]);
-    else
-        dp_drop(dp, in, DP_DROP_NO_PORT, b->pkt[i]);
+    struct dp_port *out = b->to[i];
+    struct pkt *p = b->pkt[i];
+
+    if (dp_unlikely(!out)) {
+        flood(dp, in, p, b->tag[i]);
+    } else if (dp_unlikely(out == in)) {
+        dp_drop(dp, in, DP_DROP_NO_PORT, p);
+    } else if ((out->may_tag | act) >> p->prio & 1) {
+        dp_enqueue_one(dp, out, p, b->tag[i]);
+    } else {
+        if (out->may_act >> p->prio & 1)
+            dp_rewrite_dscp(out->conf, p);
+        dp_enqueue_to(dp, out, out->prio_to_queue[p->prio], p);
+    }
 }
 
 /* Most frames go to one port, leave as they came, and say so since they were
@@ -139,22 +150,20 @@ dp_enqueue(struct dp *dp, struct dp_port *in, struct dp_batch *b)
         uint32_t len = dp_wire_len(p);
         int q;
 
-        if (dp_unlikely(!out) || dp_unlikely(out == in)) {
-            enqueue_nowhere(dp, in, b, i);
-            continue;
-        }
-        if (dp_unlikely((out->may_act | act) >> p->prio & 1)) {
-            if ((out->may_tag | act) >> p->prio & 1) {
-                dp_enqueue_one(dp, out, p, b->tag[i]);
+        if (dp_unlikely(!out) || dp_unlikely(out == in) ||
+            dp_unlikely((out->may_act | act) >> p->prio & 1)) {
+            if (!out || out == in || (out->may_tag | act) >> p->prio & 1) {
+                enqueue_closely(dp, in, b, i, act);
                 continue;
             }
             dp_rewrite_dscp(out->conf, p);
         }
         q = out->prio_to_queue[p->prio];
         queue = &out->queue[q];
-        if ((dp_likely(queue->bytes + len <= queue->limit) &&
-             dp_likely(len <= out->max_frame_bytes)) ||
-            dp_may_enqueue(dp, out, q, p))
+        if (dp_unlikely(queue->bytes + len > queue->limit) ||
+            dp_unlikely(len > out->max_frame_bytes))
+            enqueue_closely(dp, in, b, i, act);
+        else
             append(dp, out, q, p, len);
     }
 }

@@ -305,9 +305,16 @@ pkt_copy_out_open(const struct pkt *p, uint8_t *to)
 {
     struct iovec iov[3];
     uint8_t scratch[PKT_SCRATCH];
-    int n = pkt_gather_open(p, iov, scratch);
     uint32_t len = 0;
+    int n;
 
+    if (!p->tx_tag && !p->tx_skip) {
+        memcpy(to, p->data, p->len);
+        if (p->tx_l3)
+            put_ds(to + p->tx_l3, p->tx_ds);
+        return p->len;
+    }
+    n = pkt_gather_open(p, iov, scratch);
     for (int i = 0; i < n; i++) {
         memcpy(to + len, iov[i].iov_base, iov[i].iov_len);
         len += (uint32_t) iov[i].iov_len;

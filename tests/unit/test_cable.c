@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "pkt/offload.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -78,6 +79,26 @@ Test(cable, a_frame_lies_on_it_as_it_is_to_be_sent)
     cr_assert_arr_eq(out[0]->data + 12, "\x81\x00\x60\x05\x61", 5);
     cr_assert(!out[0]->tx_tag && !out[0]->tx_skip);
     dp_cable_destroy(c);
+}
+
+/* A checksum that was left open is closed: behind the cable no one can. */
+Test(cable, a_frame_lies_on_it_with_its_checksum)
+{
+    struct pkt_pool *pool = pkt_pool_create(8, 0, 1522);
+    struct dp_cable *c = dp_cable_create(16384);
+    struct pkt *out[PKT_BATCH], *p = pkt_alloc(pool);
+
+    p->len = 60;
+    memset(p->data, 1, 60);
+    p->data[50] = p->data[51] = 0;
+    pkt_leave_open(p, 34, 16);
+    cr_assert(put(c, p, 0, 0, false));
+    cr_assert_eq(due(c, 0, out), 1);
+    /* Twelve words of 0x0101, and the complement of that. */
+    cr_assert_arr_eq(out[0]->data + 50, "\xf3\xf3", 2);
+    pkt_free(p);
+    dp_cable_destroy(c);
+    pkt_pool_destroy(pool);
 }
 
 Test(cable, data_leaves_room_for_mac_control)
