@@ -9,7 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const types[] = {"afpacket", "tap", "mem", NULL};
+static const char *const types[] = {"afpacket", "afxdp", "auto",
+                                    "tap",      "mem",   NULL};
 static const char *const modes[] = {"trunk", "access", "native-tagged",
                                     "native-untagged", NULL};
 

@@ -23,7 +23,7 @@ _sluicectl_values()
                 echo xoff xon pause resume violation link config \
                     storm restored stuck
             else
-                echo afpacket tap mem
+                echo afpacket afxdp auto tap mem
             fi ;;
         action)
             if [[ $verb == guard ]]; then

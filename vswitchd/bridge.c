@@ -9,6 +9,7 @@
 #include "events.h"
 #include "history.h"
 #include "ofp/action.h"
+#include "pkt/share.h"
 #include "qos/headroom.h"
 
 #include <assert.h>
@@ -85,6 +86,11 @@ port_take_netdev(struct port *p, struct netdev *nd)
     p->live.mtu = nd->mtu;
     memcpy(p->live.mac, nd->mac, sizeof(p->live.mac));
     p->n_attached++;
+    if (nd->fallback[0])
+        log_info("port %s: afpacket, since AF_XDP is not possible: %s",
+                 p->name, nd->fallback);
+    else if (nd->mode)
+        log_info("port %s: AF_XDP, %s", p->name, nd->mode);
 }
 
 void
@@ -213,11 +219,39 @@ bridge_stop_begin(struct bridge *b)
         dp_thread_stop(b->thread);
 }
 
+/* Closes a netdev whose buffers are those of the pool; true if it was one.
+ * Its counts go to *past. */
+static bool
+close_if_exclusive(struct netdev **nd, struct netdev_stats *past)
+{
+    if (!*nd || !(*nd)->cls->is_exclusive)
+        return false;
+    (*nd)->cls->poll_kernel(*nd);
+    if (past)
+        port_add_stats(past, &(*nd)->stats);
+    netdev_close(*nd);
+    *nd = NULL;
+    return true;
+}
+
+/* Buffers of frames that a closed port had not sent yet. */
+static void
+collect(struct dp *dp, void *arg)
+{
+    (void) arg;
+    pkt_collect(dp_pool(dp));
+}
+
 static void
 free_retired(struct bridge *b, struct retired *r)
 {
     struct netdev_stats stats;
+    bool is_shared = close_if_exclusive(&r->netdev, NULL);
 
+    if (r->port)
+        is_shared |= close_if_exclusive(&r->port->netdev, &r->port->past);
+    if (is_shared)
+        bridge_call(b, collect, NULL);
     if (r->port && !r->port->heir) {
         port_stats(r->port, &stats);
         port_add_stats(&b->past, &stats);
@@ -226,6 +260,20 @@ free_retired(struct bridge *b, struct retired *r)
     netdev_close(r->netdev);
     port_destroy(r->port);
     free(r);
+}
+
+/* Before the pool goes. */
+static void
+close_exclusive(struct bridge *b)
+{
+    for (struct retired *r = b->retired; r; r = r->next) {
+        close_if_exclusive(&r->netdev, NULL);
+        if (r->port)
+            close_if_exclusive(&r->port->netdev, &r->port->past);
+    }
+    for (int i = 0; i < DP_MAX_PORTS; i++)
+        if (b->ports[i])
+            close_if_exclusive(&b->ports[i]->netdev, &b->ports[i]->past);
 }
 
 void
@@ -240,6 +288,7 @@ bridge_destroy(struct bridge *b)
     }
     if (b->heir)
         history_inherit(b->heir, b);
+    close_exclusive(b);
     /* The datapath owns the last plan, which names what is freed below. */
     dp_destroy(b->dp);
     for (struct retired *r = b->retired, *next; r; r = next) {

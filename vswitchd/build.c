@@ -54,7 +54,7 @@ ring_bytes(const struct build *x, const struct conf_port *cp,
 
     if (cp->cls == &netdev_tap)
         return build_tap_ring(cp);
-    if (cp->ring_bytes || cp->cls != &netdev_afpacket ||
+    if (cp->ring_bytes || !cp->cls->on_interface ||
         !conf_lossless_groups(x->conf, cp))
         return cp->ring_bytes;
     conf_port_headroom_terms(x->conf, cp, &live, HEADROOM_MIN_STALL_NS, &h);
@@ -83,6 +83,7 @@ open_netdev(struct build *x, const struct conf_port *cp, struct build_port *bp,
 
     err_clear(&why);
     memcpy(args.mac, cp->mac, sizeof(args.mac));
+    args.is_ring_auto = !cp->ring_bytes;
     args.ring_bytes =
         ring_bytes(x, cp,
                    link_get(cp->name, &info, NULL) ? 0 : info.speed_bps);
@@ -118,12 +119,24 @@ find_source(struct build *x, const struct conf_port *cp, struct bridge **from)
     struct port *p = daemon_find_port(x->daemon, cp->name, from);
 
     if (!p || *from == x->bridge || !p->netdev || p->cls != cp->cls ||
-        !p->cls->set_pool)
+        !p->netdev->cls->set_pool)
         return NULL;
-    if (p->ring_conf != cp->ring_bytes && p->cls == &netdev_afpacket)
+    if (p->ring_conf != cp->ring_bytes && p->cls->on_interface)
         return NULL;
-    return p->cls->set_pool(p->netdev, dp_pool(x->bridge->dp), true) ? p
-                                                                     : NULL;
+    return p->netdev->cls->set_pool(p->netdev, dp_pool(x->bridge->dp), true)
+               ? p
+               : NULL;
+}
+
+/* Whether another bridge has the interface and must let go of it first. */
+static bool
+is_in_use(const struct build *x, const struct conf_port *cp)
+{
+    struct bridge *from;
+    struct port *p = daemon_find_port(x->daemon, cp->name, &from);
+
+    return p && from != x->bridge && p->netdev && cp->cls->on_interface &&
+           p->netdev->cls->is_exclusive;
 }
 
 /* A port that the bridge does not have yet. */
@@ -146,6 +159,11 @@ build_new_port(struct build *x, const struct conf_port *cp,
         bp->netdev = source->netdev;
         bp->from = source;
         bp->from_bridge = from;
+        return 0;
+    }
+    if (is_in_use(x, cp)) {
+        bp->how = BUILD_ABSENT;
+        bp->reopen = true;
         return 0;
     }
     err_clear(&why);
@@ -185,8 +203,10 @@ static bool
 needs_ring(const struct build *x, const struct conf_port *cp,
            const struct port *p)
 {
-    if (cp->cls != &netdev_afpacket)
+    if (!cp->cls->on_interface)
         return false;
+    if (p->netdev->cls->is_exclusive) /* growing takes the port away */
+        return cp->ring_bytes != p->ring_conf;
     return cp->ring_bytes != p->ring_conf ||
            ring_bytes(x, cp, p->live.speed_bps) > p->ring_bytes;
 }
@@ -209,7 +229,10 @@ build_old_port(struct build *x, const struct conf_port *cp, struct port *p,
                        "the port and add it again",
                        cp->name, p->cls->type, cp->cls->type);
     }
-    if (p->netdev && needs_ring(x, cp, p)) {
+    if (p->netdev && needs_ring(x, cp, p) && p->netdev->cls->is_exclusive) {
+        bp->how = BUILD_ABSENT;
+        bp->reopen = true;
+    } else if (p->netdev && needs_ring(x, cp, p)) {
         error = open_netdev(x, cp, bp, err);
         if (error)
             return error;

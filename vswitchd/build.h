@@ -32,6 +32,8 @@ struct build_port {
     struct port *port;           /* after the change; null: the slot is free */
     bool is_new;                 /* made by this build */
     enum build_how how;          /* its netdev */
+    bool reopen;                 /* ABSENT: to be opened right after, when what
+                                    had the interface has let go of it */
     struct netdev *netdev;       /* OPENED, MOVED: this one */
     uint32_t ring_bytes;         /* OPENED: with that ring */
     struct port *from;           /* MOVED: whose it was */

@@ -262,6 +262,15 @@ attach_moved(struct build *x)
     bridge_settle(x->bridge);
 }
 
+/* What had these interfaces has let go of them by now. */
+static void
+reopen_ports(struct build *x)
+{
+    for (int i = 0; i < DP_MAX_PORTS; i++)
+        if (x->ports[i].reopen && x->ports[i].port)
+            links_check_port(x->bridge, x->ports[i].port);
+}
+
 void
 build_commit(struct daemon *d, struct build *const builds[], uint32_t n,
              struct bridge *const gone[], uint32_t n_gone)
@@ -296,6 +305,9 @@ build_commit(struct daemon *d, struct build *const builds[], uint32_t n,
                      "what is missing",
                      builds[i]->conf->name,
                      (unsigned long long) builds[i]->conf->memory_bytes);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        reopen_ports(builds[i]);
         free(builds[i]->local);
         free(builds[i]);
     }

@@ -50,7 +50,7 @@ links_state(const struct port *p)
     if (link_get_index(p->netdev->ifindex, &info, NULL))
         return p->cls == &netdev_tap && !tap_is_dead(p->netdev) ? PORT_UP
                                                                 : PORT_ABSENT;
-    if (p->cls == &netdev_afpacket && strcmp(info.name, p->name))
+    if (p->cls->on_interface && strcmp(info.name, p->name))
         return PORT_ABSENT; /* renamed: not what is configured any more */
     return info.up && info.running ? PORT_UP : PORT_DOWN;
 }
@@ -161,7 +161,7 @@ links_check_port(struct bridge *b, struct port *p)
         check_attached(b, p);
     if (p->netdev)
         return;
-    if (p->cls == &netdev_afpacket && link_get(p->name, &info, NULL))
+    if (p->cls->on_interface && link_get(p->name, &info, NULL))
         return; /* still absent */
     attach(b, p);
 }

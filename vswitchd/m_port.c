@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const types[] = {"afpacket", "tap", "mem", NULL};
+static const char *const types[] = {"afpacket", "afxdp", "auto",
+                                    "tap",      "mem",   NULL};
 
 #define PORT_MEMBERS                                                         \
     PARAM_INT("rate_bps", 0, (int64_t) CONF_MAX_RATE, RPC_U_BPS,             \
@@ -65,7 +66,9 @@ static const struct rpc_param add_params[] = {
     {.name = "type",
      .type = RPC_T_STRING,
      .choices = types,
-     .doc = "afpacket (default): an interface that exists; tap: one that the "
+     .doc = "afpacket (default): an interface that exists; afxdp: the same "
+            "through AF_XDP, without copies; auto: afxdp where the driver "
+            "has native XDP and it works, else afpacket; tap: one that the "
             "daemon makes, and that lives as long as it; mem: in memory, for "
             "tests."},
     PORT_MEMBERS,
@@ -98,6 +101,19 @@ methods_add_mac(struct json_object *o, const uint8_t mac[6])
     json_add_text(o, "mac", text);
 }
 
+/* What a port of type auto became, and how AF_XDP works there. */
+static void
+add_provider(struct json_object *o, const struct netdev *nd)
+{
+    if (!nd)
+        return;
+    json_add_text(o, "provider", nd->cls->type);
+    if (nd->mode)
+        json_add_text(o, "xdp_mode", nd->mode);
+    if (nd->fallback[0])
+        json_add_text(o, "fallback", nd->fallback);
+}
+
 struct json_object *
 methods_port_object(const struct port_view *v, bool full)
 {
@@ -107,6 +123,7 @@ methods_port_object(const struct port_view *v, bool full)
     json_add_text(o, "name", v->port->name);
     json_add_text(o, "bridge", v->bridge->name);
     json_add_text(o, "type", v->port->cls->type);
+    add_provider(o, v->port->netdev);
     json_add_uint(o, "slot", v->port->slot);
     json_add_uint(o, "ofport", v->port->ofport);
     json_add_text(o, "state", port_state_name(v->port->link));
@@ -261,12 +278,15 @@ port_show(void *ctx, struct rpc_client *client, struct json_object *params,
     return answer(ctx, json_get_text(params, "name", ""), result, err);
 }
 
-#define RESULT_PORT                                                         \
-    "name, bridge, type, slot, ofport (number in OpenFlow), state (up, "    \
-    "down: no carrier or set down, "                                        \
-    "absent: there is no such interface now), mac, mtu, rate_bps (that is " \
-    "in force), configured_rate_bps, cable_delay_ns, cable_emulated, "      \
-    "backpressure, vlan, pfc, attached (times that the interface was "      \
+#define RESULT_PORT                                                           \
+    "name, bridge, type, provider (what it is now: of an auto port afxdp or " \
+    "afpacket), xdp_mode (of afxdp: native, native-zerocopy or generic), "    \
+    "fallback (of auto: why it is not afxdp), slot, ofport (number in "       \
+    "OpenFlow), state (up, "                                                  \
+    "down: no carrier or set down, "                                          \
+    "absent: there is no such interface now), mac, mtu, rate_bps (that is "   \
+    "in force), configured_rate_bps, cable_delay_ns, cable_emulated, "        \
+    "backpressure, vlan, pfc, attached (times that the interface was "        \
     "opened)"
 
 const struct rpc_method methods_port[] = {

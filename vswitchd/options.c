@@ -21,6 +21,9 @@
 
 const char *const daemon_features[] = {
     "afpacket",   "tap", "mem", "pfc",
+#ifdef HAVE_AFXDP
+    "afxdp",
+#endif
 #ifdef HAVE_SYSTEMD
     "systemd",
 #endif

@@ -2,6 +2,10 @@
  *
  * Giving up privileges: see privs.h.  libcap-ng does the work.
  */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
 #include "privs.h"
 
 #include "base/log.h"
@@ -22,7 +26,10 @@ static const struct {
     const char *use;  /* what does not work without; null: nothing */
 } kept[] = {
     {CAP_NET_ADMIN, "CAP_NET_ADMIN", "tap ports and promiscuous mode"},
-    {CAP_NET_RAW, "CAP_NET_RAW", "afpacket ports"},
+    {CAP_NET_RAW, "CAP_NET_RAW", "afpacket and afxdp ports"},
+#ifdef HAVE_AFXDP
+    {CAP_BPF, "CAP_BPF", "afxdp ports"},
+#endif
     {CAP_IPC_LOCK, "CAP_IPC_LOCK", NULL},
 };
 #define N_KEPT (sizeof(kept) / sizeof(kept[0]))

@@ -635,7 +635,7 @@ field_allowed(const struct field *f, char *text, size_t size)
                  "colons between");
         break;
     case FIELD_TYPE:
-        snprintf(text, size, "afpacket, tap, mem");
+        snprintf(text, size, NETDEV_TYPES);
         break;
     case FIELD_ALPHA:
         snprintf(text, size, "\"none\", or %d to %d", BUF_ALPHA_MIN,

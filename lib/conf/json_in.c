@@ -362,8 +362,7 @@ read_port(struct conf *c, struct conf_bridge *b, const char *name,
         bool missing = !json_object_object_get_ex(v, "type", NULL);
 
         conf_json_text(type, value, sizeof(value));
-        return place_refuse(&at, "type", missing ? "" : value,
-                            "afpacket, tap, mem",
+        return place_refuse(&at, "type", missing ? "" : value, NETDEV_TYPES,
                             missing ? "is missing" : "is not a string");
     }
     rc = conf_add_port(c, b, name, json_object_get_string(type), &p, at.err);

@@ -237,17 +237,23 @@ static int
 check_type(const char *port, const char *path, const char *type,
            const struct netdev_class **cls, struct err *err)
 {
-    static const char *const types[] = {"afpacket", "tap", "mem"};
-    const char *near = conf_suggest(type, types, 3);
+    static const char *const types[] = {"afpacket", "afxdp", "auto", "tap",
+                                        "mem"};
+    const char *near = conf_suggest(type, types, 5);
     char text[40];
 
     *cls = netdev_class_find(type);
     if (*cls)
         return 0;
     conf_plain_text(type, text, sizeof(text));
-    return err_set(err, EINVAL, path, text, "afpacket, tap, mem",
+    if (!strcmp(type, "afxdp"))
+        return err_set(err, EOPNOTSUPP, path, text, NETDEV_TYPES,
+                       "port %s: type afxdp is not built in (configure "
+                       "--without-afxdp)",
+                       port);
+    return err_set(err, EINVAL, path, text, NETDEV_TYPES,
                    "port %s: type \"%s\" is unknown%s%s%s: allowed are "
-                   "afpacket, tap and mem",
+                   "afpacket, afxdp, auto, tap and mem",
                    port, text, near ? ", did you mean \"" : "",
                    near ? near : "", near ? "\"?" : "");
 }

@@ -51,7 +51,7 @@
 #define SEND_BYTES (2u << 20)
 /* How often, and after what time, a queue that is in use is asked for again.
  */
-#define BUSY_TRIES   100
+#define BUSY_TRIES   50
 #define BUSY_WAIT_NS 10000000
 /* How long a frame that is in the ring may go unseen: see count_backlog(). */
 #define BACKLOG_SETTLE_NS (NS_PER_S / 2)
@@ -70,8 +70,8 @@ power_of_two(uint32_t n)
     return p;
 }
 
-/* How many buffers to park with the kernel.  A ring that nobody asked for may
- * be smaller when spare buffers are few. */
+/* How many buffers to park with the kernel.  A ring of which nobody said how
+ * large it must be may take half of the spare ones that are left. */
 static int
 choose_slots(struct afxdp *a, const struct netdev_args *args, struct err *err)
 {
@@ -84,20 +84,23 @@ choose_slots(struct afxdp *a, const struct netdev_args *args, struct err *err)
                        "\"%s\": a receive ring of %u bytes; 64K to 1G is "
                        "allowed",
                        a->up.name, bytes);
-    a->n_slots = power_of_two(bytes / stride);
-    if (!args->ring_bytes && a->n_slots > SLOTS_SMALL)
-        a->n_slots /= 2; /* at most what the bytes hold */
+    a->n_slots = bytes / stride;
     left = left > AFXDP_N_COPIES ? left - AFXDP_N_COPIES : 0;
-    while (!args->ring_bytes && a->n_slots > left / 4 &&
-           a->n_slots > SLOTS_MIN)
-        a->n_slots /= 2;
+    if (!args->ring_bytes && a->n_slots < SLOTS_SMALL)
+        a->n_slots = SLOTS_SMALL;
+    if ((!args->ring_bytes || args->is_ring_auto) && a->n_slots > left / 2)
+        a->n_slots = left / 2;
+    if (a->n_slots < SLOTS_MIN)
+        a->n_slots = SLOTS_MIN;
+    if (a->n_slots > SLOTS_MAX)
+        a->n_slots = SLOTS_MAX;
     if (a->n_slots > left)
         return err_set(err, ENOSPC, NULL, a->up.name,
-                       "rings that fit half of the bridge's memory_bytes",
+                       "rings that fit the bridge's memory_bytes once more",
                        "\"%s\": a receive ring of %u frames, and the rings "
-                       "of all AF_XDP ports of a bridge may have half of its "
-                       "memory_bytes beside: there is room for %u; make the "
-                       "memory larger or rings smaller",
+                       "of all AF_XDP ports of a bridge may have as much as "
+                       "its memory_bytes beside: there is room for %u; make "
+                       "the memory larger or rings smaller",
                        a->up.name, a->n_slots, left);
     counter_set(&a->up.stats.n_ring_slots, a->n_slots);
     return 0;
@@ -129,6 +132,7 @@ find_interface(struct afxdp *a, bool *is_veth, bool *is_nic, struct err *err)
     *is_nic = info.kind[0] == '\0';
     *is_veth = strcmp(info.kind, "veth") == 0;
     a->completes_csum = !*is_nic;
+    a->needs_tags = *is_veth;
     return 0;
 }
 
@@ -153,7 +157,7 @@ make_umem(struct afxdp *a, struct err *err)
 {
     uint32_t stride = pkt_pool_stride(a->pool);
     struct xsk_umem_config conf = {
-        .fill_size = a->n_slots,
+        .fill_size = power_of_two(a->n_slots),
         .comp_size = AFXDP_MAX_HELD,
         .flags = XDP_UMEM_UNALIGNED_CHUNK_FLAG,
     };
@@ -184,7 +188,7 @@ static int
 make_socket(struct afxdp *a, bool native, struct err *err)
 {
     struct xsk_socket_config conf = {
-        .rx_size = a->n_slots,
+        .rx_size = power_of_two(a->n_slots),
         .tx_size = AFXDP_TX_SLOTS,
         .libbpf_flags = XSK_LIBBPF_FLAGS__INHIBIT_PROG_LOAD,
         .bind_flags = XDP_USE_NEED_WAKEUP,
@@ -262,7 +266,7 @@ park_buffers(struct afxdp *a, struct err *err)
     pkt_pool_arena(a->pool, &bytes);
     n_bits = bytes / pkt_pool_stride(a->pool) + 1;
     a->held = calloc((n_bits + 63) / 64, sizeof(*a->held));
-    a->done = calloc((a->n_slots + 63) / 64, sizeof(*a->done));
+    a->done = calloc(a->rx.size / 64, sizeof(*a->done));
     a->parked = calloc(a->n_slots, sizeof(struct pkt *));
     if (!a->held || !a->done || !a->parked)
         return err_sys(err, ENOMEM, "\"%s\"", a->up.name);
@@ -449,7 +453,9 @@ afxdp_open(const struct netdev_args *args, struct netdev **out,
 {
     int rc = args->only_generic ? EOPNOTSUPP : try_mode(args, true, out, err);
 
-    return rc == EOPNOTSUPP ? try_mode(args, false, out, err) : rc;
+    return rc == EOPNOTSUPP && !args->only_native
+               ? try_mode(args, false, out, err)
+               : rc;
 }
 
 static int
@@ -508,6 +514,7 @@ afxdp_poll_kernel(struct netdev *dev)
 const struct netdev_class netdev_afxdp = {
     .type = "afxdp",
     .on_interface = true,
+    .is_exclusive = true,
     .open = afxdp_open,
     .close = afxdp_close,
     .rx = afxdp_rx,

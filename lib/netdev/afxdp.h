@@ -45,6 +45,7 @@ struct afxdp {
     uint32_t frame_bytes;    /* longest frame that a buffer holds */
     uint32_t chunk_bytes;    /* what the kernel takes a buffer to hold */
     int fd;                  /* the socket */
+    bool needs_tags;         /* tags come beside the frames */
     bool completes_csum;     /* the peer may leave checksums partial */
     uint32_t no_carrier;     /* set by poll_kernel, relaxed; read by tx */
     struct xsk_umem *umem;   /* the arena as this port's socket knows it */

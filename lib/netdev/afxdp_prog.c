@@ -42,7 +42,7 @@
 #define CALL_KERNEL       2         /* BPF_PSEUDO_KFUNC_CALL */
 
 /* While a process that was killed still ends, its program is attached. */
-#define BUSY_TRIES   50
+#define BUSY_TRIES   25
 #define BUSY_WAIT_NS 20000000
 
 /* A program in the making. */
@@ -350,8 +350,15 @@ int
 afxdp_prog_attach(struct afxdp *a, bool native, struct err *err)
 {
     int32_t tag_function = native ? find_tag_function() : 0;
-    int error = make_maps(a, err);
+    int error;
 
+    if (native && a->needs_tags && !tag_function)
+        return err_set(err, ENOSYS, NULL, a->up.name, NULL,
+                       "\"%s\": this kernel does not show VLAN tags of a veth "
+                       "to an XDP program (" TAG_FUNCTION ": Linux 6.8, with "
+                       "BTF): use type afpacket",
+                       a->up.name);
+    error = make_maps(a, err);
     if (error)
         return error;
     /* With "frags" the interface and its peer may keep a large MTU, whatever

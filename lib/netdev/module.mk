@@ -8,6 +8,7 @@ lib_netdev_libnetdev_a_SOURCES = \
 	lib/netdev/afpacket_tx.c \
 	lib/netdev/attach.c \
 	lib/netdev/attach.h \
+	lib/netdev/auto.c \
 	lib/netdev/csum.c \
 	lib/netdev/csum.h \
 	lib/netdev/gso.c \

@@ -45,7 +45,8 @@ netdev_open(const struct netdev_class *cls, const struct netdev_args *args,
     rc = cls->open(args, &dev, err);
     if (rc)
         return rc;
-    assert(dev->cls == cls && strcmp(dev->name, args->name) == 0);
+    assert(dev->cls == cls || cls->is_choice);
+    assert(strcmp(dev->name, args->name) == 0);
     *out = dev;
     return 0;
 }

@@ -30,6 +30,9 @@ struct netdev_args {
     uint8_t mac[6];        /* the wanted address */
     uint32_t mtu;          /* tap: MTU to set; 0: leave */
     bool down;             /* tap: not set up, that is for its user */
+    bool is_ring_auto;     /* ring_bytes is what would be good: it may be less
+                              where memory is short */
+    bool only_native;      /* afxdp: not in generic mode */
     bool only_generic;     /* afxdp, for tests: as if the driver had no native
                               mode, and nothing were lost without it */
 };
@@ -82,6 +85,9 @@ struct netdev_class {
     const char *type;  /* "afpacket", "afxdp", "auto", "tap", "mem" */
     bool on_interface; /* opens an interface that exists without it, and that
                           may come and go */
+    bool is_choice;    /* opens a port of another class, see fallback */
+    bool is_exclusive; /* an interface must be closed before it can be opened
+                          anew, and before the pool is freed */
     /* Creates; outputs on success only. */
     int (*open)(const struct netdev_args *, struct netdev **, struct err *);
     void (*close)(struct netdev *);
@@ -135,6 +141,7 @@ struct netdev {
     uint32_t mtu;                   /* L3 MTU of the interface at open */
     uint64_t speed_bps;             /* interface's own speed; 0: unknown */
     bool has_lookahead;             /* see rx */
+    char fallback[512];             /* auto: why it is not AF_XDP; else "" */
     const char *mode;               /* afxdp: "native", "native-zerocopy",
                                        "generic"; else null */
     struct netdev_stats stats;      /* see above */
@@ -142,6 +149,7 @@ struct netdev {
 
 extern const struct netdev_class netdev_afpacket;
 extern const struct netdev_class netdev_afxdp; /* if built in */
+extern const struct netdev_class netdev_auto;  /* afxdp or afpacket */
 extern const struct netdev_class netdev_tap;
 extern const struct netdev_class netdev_mem;
 
@@ -149,6 +157,8 @@ extern const struct netdev_class netdev_mem;
  * ring of so many bytes (0: the default). */
 uint32_t netdev_tap_queue(uint32_t ring_bytes);
 
+/* Types, for messages. */
+#define NETDEV_TYPES "afpacket, afxdp, auto, tap, mem"
 /* By type name; null if there is none. */
 const struct netdev_class *netdev_class_find(const char *type);
 

@@ -16,8 +16,7 @@ static const struct netdev_class *const classes[] = {
 #ifdef HAVE_AFXDP
     &netdev_afxdp,
 #endif
-    &netdev_mem,
-    &netdev_tap,
+    &netdev_auto,     &netdev_mem, &netdev_tap,
 };
 
 const struct netdev_class *

@@ -12,9 +12,9 @@
 /* Octets of the arena after the last buffer: the kernel takes every buffer to
  * be as long as its chunks are, a page at most. */
 #define ARENA_TAIL 4096
-/* Spare buffers, for what AF_XDP ports park with the kernel: half as many as
- * there are for data.  They cost nothing until such a port opens. */
-#define N_SPARE(n_buffers) ((n_buffers) / 2 + 1024)
+/* Spare buffers, for what AF_XDP ports park with the kernel: as many as there
+ * are for data.  They cost nothing until such a port opens. */
+#define N_SPARE(n_buffers) ((n_buffers) + 1024)
 
 static void
 push_free(struct pkt_pool *pool, struct pkt *p)

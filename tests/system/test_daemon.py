@@ -215,7 +215,7 @@ def _(t):
     assert not os.path.exists(d + "/x.pid")
 
 
-CAPS = {12: "NET_ADMIN", 13: "NET_RAW", 14: "IPC_LOCK"}
+CAPS = {12: "NET_ADMIN", 13: "NET_RAW", 14: "IPC_LOCK", 39: "BPF"}
 
 
 def check_caps(pid, ns):

@@ -146,9 +146,9 @@ Test(conf, an_unknown_type_is_named)
     cr_assert_eq(conf_add_port(c, br, "eth2", "tpa", &p, &err), EINVAL);
     cr_assert_str_eq(err.path, "/bridges/br0/ports/eth2/type");
     cr_assert_str_eq(err.value, "tpa");
-    cr_assert_str_eq(err.msg,
-                     "port eth2: type \"tpa\" is unknown, did you mean "
-                     "\"tap\"?: allowed are afpacket, tap and mem");
+    cr_assert_str_eq(
+        err.msg, "port eth2: type \"tpa\" is unknown, did you mean "
+                 "\"tap\"?: allowed are afpacket, afxdp, auto, tap and mem");
 }
 
 Test(conf, numbers_of_bridges_and_ports_are_bounded)

@@ -404,17 +404,20 @@ Test(conf_json, addresses)
 
 Test(conf_json, a_type_is_needed)
 {
-    assert_refused("{\"bridges\":{\"br0\":{\"ports\":{\"eth1\":{}}}}}", EINVAL,
-                   AT "/type", "",
-                   "port eth1: type is missing: allowed afpacket, tap, mem");
+    assert_refused(
+        "{\"bridges\":{\"br0\":{\"ports\":{\"eth1\":{}}}}}", EINVAL,
+        AT "/type", "",
+        "port eth1: type is missing: allowed afpacket, afxdp, auto, tap, mem");
     assert_refused(
         "{\"bridges\":{\"br0\":{\"ports\":{\"eth1\":{\"type\":null}}}}}",
         EINVAL, AT "/type", "null",
-        "port eth1: type null is not a string: allowed afpacket, tap, mem");
+        "port eth1: type null is not a string: allowed afpacket, afxdp, auto, "
+        "tap, mem");
     assert_refused(
         "{\"bridges\":{\"br0\":{\"ports\":{\"eth1\":{\"type\":\"eth\"}}}}}",
         EINVAL, AT "/type", "eth",
-        "port eth1: type \"eth\" is unknown: allowed are afpacket, tap and "
+        "port eth1: type \"eth\" is unknown: allowed are afpacket, "
+        "afxdp, auto, tap and "
         "mem");
 }
 
