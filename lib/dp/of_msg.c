@@ -39,6 +39,7 @@ of_packet_in(struct of_run *run, uint8_t reason, uint16_t max_len)
     struct in_record rec = {0};
     uint8_t *to;
 
+    pkt_close(s->pkt);
     if (!flow_may_packet_in(of->tables, len, run->dp->now_ns))
         return false;
     to = of_ring_room(of->ins, sizeof(rec) + n);

@@ -197,7 +197,9 @@ own(struct flow_run *r)
     struct flow_state *s = &r->s;
     struct pkt *copy, *was = s->pkt;
 
+    pkt_close(was);
     if (s->owned && !s->wait_port && was->n_refs == 1) {
+        was->has_offload = false; /* no piece of anything any more */
         s->exclusive = true;
         return true;
     }
@@ -513,7 +515,7 @@ of_begin(struct of_run *run, struct dp *dp, struct pkt *p)
     run->r.work = 0;
     s->pkt = p;
     s->owned = true;
-    s->exclusive = p->n_refs == 1;
+    s->exclusive = p->n_refs == 1 && !p->has_offload;
     s->new_pcp = false;
     s->new_dscp = false;
     s->dead = false;
