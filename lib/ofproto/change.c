@@ -4,6 +4,7 @@
  * batches, and cleared away when that has carried it out.  See books.h.
  */
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * known without the books.  See books.h.
  */
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 static bool
 check_port(const struct ofproto *o, uint32_t port, struct ofp_error *e)

@@ -3,6 +3,7 @@
  * Entries of flow tables, and how they are found: see books.h.
  */
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 #include <assert.h>
 #include <stdlib.h>

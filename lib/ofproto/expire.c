@@ -5,6 +5,7 @@
  * further on.  See books.h.
  */
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 static uint64_t
 earlier(uint64_t a, uint64_t b)
@@ -89,4 +90,10 @@ ofproto_expire(struct ofproto *o, uint64_t now_ns)
     if (!o->n_timed)
         return CLOCK_NEVER;
     return earlier(next_ns, (now_s + 1) * NS_PER_S);
+}
+
+bool
+ofproto_has_timeouts(const struct ofproto *o)
+{
+    return o->n_timed > 0;
 }

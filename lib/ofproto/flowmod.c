@@ -4,6 +4,7 @@
  * books.h.
  */
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 #include <stdlib.h>
 

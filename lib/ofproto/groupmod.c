@@ -3,6 +3,7 @@
  * Modifications of the group table (1.3, 6.5): see books.h.
  */
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
  * Modifications of the meter table (1.3, 6.6): see books.h.
  */
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 #include <stdlib.h>
 

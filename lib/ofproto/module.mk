@@ -9,6 +9,7 @@ lib_ofproto_libofproto_a_SOURCES = \
 	lib/ofproto/flowmod.c \
 	lib/ofproto/groupmod.c \
 	lib/ofproto/inst.c \
+	lib/ofproto/judge.h \
 	lib/ofproto/metermod.c \
 	lib/ofproto/ofproto.c \
 	lib/ofproto/ofproto.h \

@@ -4,6 +4,7 @@
  * See ofproto.h and books.h.
  */
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -114,6 +114,8 @@ void ofproto_set_default(struct ofproto *, unsigned what);
 /* Removes what has timed out.  Returns the next moment at which something may
  * (CLOCK_NEVER: nothing). */
 uint64_t ofproto_expire(struct ofproto *, uint64_t now_ns);
+/* Whether any entry has a timeout. */
+bool ofproto_has_timeouts(const struct ofproto *);
 
 /* Are a packet-out's ingress port and actions possible? */
 bool ofproto_check_packet_out(const struct ofproto *, uint32_t in_port,

@@ -4,6 +4,7 @@
  */
 #include "dp/of.h"
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * another.  See ofproto.h.
  */
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 #include <stdlib.h>
 

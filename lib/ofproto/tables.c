@@ -4,6 +4,7 @@
  * numbers.  See ofproto.h.
  */
 #include "ofproto/books.h"
+#include "ofproto/judge.h"
 
 #include <stdio.h>
 #include <string.h>
