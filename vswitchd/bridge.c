@@ -8,6 +8,7 @@
 #include "daemon.h"
 #include "events.h"
 #include "history.h"
+#include "ofbridge.h"
 #include "ofp/action.h"
 #include "pkt/share.h"
 #include "qos/headroom.h"
@@ -44,6 +45,7 @@ port_create(const struct conf_port *c)
     p->slot = c->slot;
     p->ofport = c->ofport;
     p->is_local = c->ofport == OFPP_LOCAL;
+    p->created_ns = clock_ns();
     p->cls = c->cls;
     p->ring_conf = c->ring_bytes;
     p->state = dp_port_create();
@@ -169,6 +171,7 @@ on_thread_event(void *arg)
 
     dp_thread_clear(b->thread);
     events_take(b);
+    ofbridge_progress(b);
 }
 
 int
@@ -289,14 +292,16 @@ bridge_destroy(struct bridge *b)
     if (b->heir)
         history_inherit(b->heir, b);
     close_exclusive(b);
-    /* The datapath owns the last plan, which names what is freed below. */
-    dp_destroy(b->dp);
+    ofbridge_detach(b);
+    /* Netdevs give back to the pool what they hold of it; of its last plan the
+     * datapath frees no more than the plan. */
     for (struct retired *r = b->retired, *next; r; r = next) {
         next = r->next;
         free_retired(b, r);
     }
     for (int i = 0; i < DP_MAX_PORTS; i++)
         port_destroy(b->ports[i]);
+    dp_destroy(b->dp);
     history_destroy(b->history);
     free(b);
 }

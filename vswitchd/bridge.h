@@ -42,6 +42,9 @@ struct port {
     struct dp_port *state;          /* of the datapath */
     struct conf_live live;          /* what the interface is like */
     enum port_state link;           /* as last heard */
+    uint64_t created_ns;            /* when the port was added */
+    uint32_t of_config;             /* OFPPC_* that the datapath was told */
+    bool of_down;                   /* the same of the link */
     bool in_plan;                   /* the datapath knows its state */
     struct netdev_stats past;       /* of netdevs that were closed */
     uint64_t n_attached;            /* times that the interface was opened */

@@ -16,7 +16,9 @@
 #include "links.h"
 #include "memory.h"
 #include "netdev/link.h"
+#include "ofbridge.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,6 +277,8 @@ void
 build_commit(struct daemon *d, struct build *const builds[], uint32_t n,
              struct bridge *const gone[], uint32_t n_gone)
 {
+    char name[CONF_NAME_MAX + 1];
+
     for (uint32_t i = 0; i < n; i++) {
         claim(builds[i]);
         claim_counts(builds[i]);
@@ -283,7 +287,9 @@ build_commit(struct daemon *d, struct build *const builds[], uint32_t n,
         if (!builds[i]->is_new)
             publish_running(builds[i]);
     for (uint32_t i = 0; i < n_gone; i++) {
+        snprintf(name, sizeof(name), "%s", gone[i]->name);
         remove_bridge(d, gone[i]);
+        ofbridge_forget(d, name);
         forget_source(builds, n, gone[i]);
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -298,6 +304,10 @@ build_commit(struct daemon *d, struct build *const builds[], uint32_t n,
             publish_new(builds[i]);
         else
             attach_moved(builds[i]);
+        if (builds[i]->is_new)
+            ofbridge_attach(builds[i]->bridge);
+        else
+            ofbridge_update_ports(builds[i]->bridge);
         builds[i]->bridge->is_short = builds[i]->is_short;
         if (builds[i]->is_short)
             log_warn("bridge %s: memory_bytes %llu does not hold the "

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct links;
+struct ofbridge;
 struct rpc_server;
 
 struct daemon {
@@ -27,6 +28,7 @@ struct daemon {
     uint64_t conf_generation;                 /* changes since the start */
     struct bridge *bridges[CONF_MAX_BRIDGES]; /* live; by conf, unordered */
     uint32_t n_bridges;                       /* of them */
+    struct ofbridge *ofbridges;               /* their books, by name */
     struct rpc_registry *registry;            /* methods */
     struct rpc_server *server;                /* null until it listens */
     struct links *links;                      /* interfaces of the kernel */

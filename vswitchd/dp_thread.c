@@ -10,6 +10,7 @@
 #include "dp_thread.h"
 
 #include "base/clock.h"
+#include "dp/of.h"
 #include "base/counter.h"
 
 #include <assert.h>
@@ -220,7 +221,7 @@ thread_main(void *arg)
         adopt(t);
         now = clock_ns();
         next = dp_run(t->dp, now);
-        if (dp_event_pending(t->dp))
+        if (dp_event_pending(t->dp) | dp_of_news(t->dp))
             signal_control(t);
         if (next <= now)
             continue;

@@ -13,6 +13,7 @@
 #include "daemon.h"
 #include "events.h"
 #include "netdev/link.h"
+#include "ofbridge.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -80,6 +81,7 @@ set_state(struct bridge *b, struct port *p, enum port_state state)
     log_info("bridge %s: port %s is %s", b->name, p->name,
              port_state_name(state));
     events_link(b, p);
+    ofbridge_update_ports(b);
     if (p->is_local && p->netdev) /* it is used while it is up */
         rebuild(b, NULL, false);
 }

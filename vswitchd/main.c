@@ -18,6 +18,7 @@
 #include "links.h"
 #include "memory.h"
 #include "methods.h"
+#include "ofbridge.h"
 #include "options.h"
 #include "rpc_server.h"
 #include "txn.h"
@@ -288,6 +289,8 @@ end(struct process *p)
         bridge_stop_begin(d->bridges[i]);
     for (uint32_t i = 0; i < d->n_bridges; i++)
         bridge_destroy(d->bridges[i]);
+    for (uint32_t i = 0; d->conf && i < d->conf->n_bridges; i++)
+        ofbridge_forget(d, d->conf->bridges[i]->name);
     links_destroy(d->links);
     rpc_registry_destroy(d->registry);
     conf_destroy(d->conf);

@@ -53,6 +53,10 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/memory.h \
 	vswitchd/methods.c \
 	vswitchd/methods.h \
+	vswitchd/ofbridge.c \
+	vswitchd/ofbridge.h \
+	vswitchd/ofports.c \
+	vswitchd/ofports.h \
 	vswitchd/options.c \
 	vswitchd/options.h \
 	vswitchd/privs.c \
@@ -68,6 +72,7 @@ vswitchd_sluiced_SOURCES = \
 vswitchd_sluiced_CPPFLAGS = $(AM_CPPFLAGS) \
 	$(LIBEVENT_CFLAGS) $(JSONC_CFLAGS) $(CAPNG_CFLAGS) $(SYSTEMD_CFLAGS)
 vswitchd_sluiced_LDADD = \
+	lib/ofproto/libofproto.a \
 	db/libdb.a \
 	lib/rpc/librpc.a \
 	lib/conf/libconf.a \

@@ -268,7 +268,9 @@ afpacket_drop_super(struct afpacket *a)
     a->n_pieces = 0;
     for (uint32_t i = 0; i < n; i++)
         a->pieces[a->first_piece + i]->n_held = 1; /* by us, and no one else */
-    pkt_leave(a->pool, a->pieces + a->first_piece, n);
+    /* A port that moves may have outlived the pool, and then has nothing. */
+    if (n > 0)
+        pkt_leave(a->pool, a->pieces + a->first_piece, n);
     a->first_piece = 0;
 }
 
