@@ -149,6 +149,12 @@ topology:
   links:
     - endpoints: ["a:e0", "b:e0"]
 """, "sluice-expect", ["METRIC"]),
+    ("an expectation that compares with what is not there", PAIR.replace(
+        "none}", "none, labels: {sluice-expect.x: 'lost < 2 * lost to=c'}}") +
+     """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+""", "sluice-expect", ["no node 'c'"]),
     ("an expectation about a port that is not there", PAIR.replace(
         "none}", "none, labels: {sluice-expect.x: 'xoff port=a:e7 > 0'}}") +
      """

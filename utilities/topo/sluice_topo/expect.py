@@ -3,8 +3,11 @@
 
     sluice-expect.storage: "lost prio=3 = 0"
     sluice-expect.spread:  "xoff port=sw3:sw1 prio=3 > 0"
+    sluice-expect.victim:  "sent flow=b.cured > 1.5 * sent flow=b.victim"
 
-METRIC [KEY=VALUE]... OPERATOR NUMBER.  A metric is the sum over everything
+METRIC [KEY=VALUE]... OPERATOR NUMBER, or in place of the number another metric
+with its keys, a NUMBER * before it or not: what is compared then holds on a
+machine that is too busy for the rates.  A metric is the sum over everything
 that the keys select; report.Numbers has them.
 """
 import operator
@@ -26,24 +29,32 @@ PORT_KEYS = ("prio", "port", "node")
 ALWAYS = ("quiet", "audit")
 
 
-class Expectation:
-    def __init__(self, text, metric, keys, op, number):
-        self.text, self.metric, self.keys = text, metric, keys
-        self.op, self.number = op, number
+class Term:
+    """A metric, and the keys that it is summed over."""
 
-    def holds(self, value):
-        return OPERATORS[self.op](value, self.number)
+    def __init__(self, metric, keys):
+        self.metric, self.keys = metric, keys
 
 
-def parse(text):
-    """ValueError says what is wrong."""
-    m = re.fullmatch(r"\s*(\S+)((?:\s+[a-z]+=\S+)*)\s*(<=|>=|!=|=|<|>)\s*"
-                     r"(\d{1,15}(?:\.\d{1,9})?)\s*", text)
-    if not m:
-        raise ValueError("'%s' is not METRIC [KEY=VALUE]... OPERATOR NUMBER, "
-                         "such as lost prio=3 = 0" % text)
-    metric = m.group(1)
-    keys = dict(k.split("=", 1) for k in m.group(2).split())
+class Expectation(Term):
+    def __init__(self, text, term, op, number, other):
+        super().__init__(term.metric, term.keys)
+        self.text, self.op = text, op
+        self.number = number  # what is compared with, or times `other`
+        self.other = other    # a Term, or None
+
+    def holds(self, value, other=1):
+        return OPERATORS[self.op](value, self.number * other)
+
+
+_TERM = r"([a-z]\S*)((?:\s+[a-z]+=\S+)*)"
+_NUMBER = r"(\d{1,15}(?:\.\d{1,9})?)"
+_WHOLE = re.compile(r"\s*%s\s*(<=|>=|!=|=|<|>)\s*(?:%s|(?:%s\s*\*\s*)?%s)\s*"
+                    % (_TERM, _NUMBER, _NUMBER, _TERM))
+
+
+def _term(metric, keys):
+    keys = dict(k.split("=", 1) for k in keys.split())
     allowed = FLOW_KEYS if metric in FLOW_METRICS else \
         PORT_KEYS if metric in PORT_METRICS else \
         ("node",) if metric in WHOLE_METRICS else None
@@ -56,8 +67,19 @@ def parse(text):
                 metric, key, ", ".join(allowed)))
     if "prio" in keys and keys["prio"] not in tuple("01234567"):
         raise ValueError("prio=%s is not 0 to 7" % keys["prio"])
-    return Expectation(" ".join(text.split()), metric, keys, m.group(3),
-                       float(m.group(4)))
+    return Term(metric, keys)
+
+
+def parse(text):
+    """ValueError says what is wrong."""
+    m = _WHOLE.fullmatch(text)
+    if not m:
+        raise ValueError("'%s' is not METRIC [KEY=VALUE]... OPERATOR NUMBER, "
+                         "such as lost prio=3 = 0" % text)
+    metric, keys, op, number, factor, other, other_keys = m.groups()
+    return Expectation(" ".join(text.split()), _term(metric, keys), op,
+                       float(number or factor or 1),
+                       _term(other, other_keys) if other else None)
 
 
 def _check_selected(topo, keys):
@@ -89,7 +111,8 @@ def of_topology(topo):
             continue
         try:
             e = parse(label.text)
-            _check_selected(topo, e.keys)
+            for term in filter(None, (e, e.other)):
+                _check_selected(topo, term.keys)
         except ValueError as err:
             raise FileError(topo.path, label.line, "%s: %s" % (key, err))
         out.append(e)

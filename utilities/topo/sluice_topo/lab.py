@@ -113,6 +113,15 @@ class Lab:
             raise TopoError("switch '%s' does not answer: %s" % (
                 node.name, e.strerror or e))
 
+    def counters(self, name):
+        """Of the interfaces of a node; none while it is not there."""
+        node = self.topo.nodes[name]
+        if not self.runtime.is_there(node):
+            return {}
+        found = links.counters(self.runtime.path(node))
+        return {i.name: found[i.name] for i in node.interfaces
+                if i.name in found}
+
     def _await_switches(self):
         for node in self.topo.switches():
             def ready():

@@ -61,6 +61,21 @@ def states(path, names):
     return out
 
 
+def counters(path):
+    """{name: {"rx", "tx", "rx_dropped", "tx_dropped"}} in frames, as the
+    interfaces of a namespace counted them: they outlive what uses them."""
+    out = {}
+    with system.inside(path):
+        with open("/proc/thread-self/net/dev") as f:
+            lines = f.readlines()[2:]
+    for line in lines:
+        name, _, numbers = line.partition(":")
+        n = [int(x) for x in numbers.split()]
+        out[name.strip()] = {"rx": n[1], "rx_dropped": n[3], "tx": n[9],
+                             "tx_dropped": n[11]}
+    return out
+
+
 def set_up(path, names):
     with _sock(path) as s:
         for name in names:

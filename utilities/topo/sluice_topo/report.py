@@ -13,6 +13,18 @@ def delta(run, node, *path):
     return b if again else b - a
 
 
+def interfaces(run, node):
+    """What the interfaces of a switch counted during the run, whatever became
+    of its daemon; those of a container that was restarted are new ones."""
+    out = {}
+    for name, now in run.after[node]["interfaces"].items():
+        was = run.before[node]["interfaces"].get(name, {})
+        out[name] = {k: now[k] - was.get(k, 0) for k in now}
+        if any(n < 0 for n in out[name].values()):
+            out[name] = now
+    return out
+
+
 def restarted(run):
     return [n for n in run.after
             if run.before[n]["pid"] != run.after[n]["pid"]]
@@ -121,8 +133,13 @@ class Numbers:
         out = []
         for e in self.run.expectations:
             value = self.value(e)
-            out.append({"text": e.text, "value": value,
-                        "holds": e.holds(value)})
+            verdict = {"text": e.text, "value": value}
+            if e.other:
+                verdict["other"] = self.value(e.other)
+                verdict["holds"] = e.holds(value, verdict["other"])
+            else:
+                verdict["holds"] = e.holds(value)
+            out.append(verdict)
         return out
 
 
@@ -200,7 +217,10 @@ def say(run, out):
         _flow_table(numbers))
     out("\n" + _pfc_table(numbers))
     for node in restarted(run):
-        out("\n%s was restarted meanwhile: its counters began anew." % node)
+        out("\n%s was restarted meanwhile: its counters began anew.  Its "
+            "interfaces counted, in frames:" % node)
+        for name, n in interfaces(run, node).items():
+            out("  %s:%s  in %d, out %d" % (node, name, n["rx"], n["tx"]))
     drops = _drop_lines(numbers)
     out("\nDrops of the switches, by port and reason:\n" +
         ("\n".join(drops) if drops else "  none"))
@@ -214,7 +234,8 @@ def say(run, out):
         out("  [%s] %s%s" % ("ok" if v["holds"] else "NOT SO", v["text"],
                              "" if v["holds"] and v["text"].endswith(
                                  "= %g" % v["value"]) else
-                             "  (%g)" % v["value"]))
+                             "  (%g%s)" % (v["value"], " and %g" % v["other"]
+                                           if "other" in v else "")))
     bad = sum(not v["holds"] for v in verdicts)
     out("\n%s" % ("Everything was as expected." if not bad else
                   "%d of %d expectations did not hold." % (
@@ -235,6 +256,7 @@ def as_object(run):
                           for r in s["drops"]}
                       for p, s in snap["stats"].items()}
                   for n, snap in run.after.items()},
+        "interfaces": {n: interfaces(run, n) for n in run.after},
         "doctor": {n: s["doctor"] for n, s in run.after.items()},
         "audit": {n: s["audit"] for n, s in run.after.items()},
         "kernel_drops": numbers.whole("kernel-drops"),

@@ -15,6 +15,7 @@ from .rpc import Steady
 READY_S = 20.0
 SETTLE_S = 10.0
 QUIET_POLLS = 4
+KERNEL_S = 1.1
 MAX_SECONDS = 45.0  # sluice-probe holds for a minute
 # Flows begin so long after the probes: a receiver counts from its own start,
 # and may be woken later than a sender.
@@ -175,8 +176,9 @@ def _storms(port):
     return out
 
 
-def _snapshot(connections):
+def _snapshot(the_lab, connections):
     return {name: {
+        "interfaces": the_lab.counters(name),
         "pid": rpc.call("daemon.status")["pid"],
         "stats": {p["port"]: p for p in rpc.call("stats.show")},
         "pfc": {p["port"]: p for p in rpc.call("pfc.counters")},
@@ -239,7 +241,7 @@ def run(the_lab, duration=None, sampler=None):
             stack.callback(probes[name].close)
         for probe in probes.values():
             probe.await_ready()
-        out.before = _snapshot(connections)
+        out.before = _snapshot(the_lab, connections)
         began = time.monotonic() + LEAD_NS / 1e9
         for probe in probes.values():
             probe.go()
@@ -254,5 +256,8 @@ def run(the_lab, duration=None, sampler=None):
         # A flow that is paused for good waits for as long as it may.
         limit = max(5, began + duration + settle - time.monotonic() + 5)
         out.probes = {n: p.result(limit) for n, p in probes.items()}
-        out.after = _snapshot(connections)
+        # What the kernel lost is read once a second: a look at it that is
+        # older than the quiet would miss the last of it.
+        time.sleep(KERNEL_S)
+        out.after = _snapshot(the_lab, connections)
     return out
