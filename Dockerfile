@@ -3,8 +3,8 @@
 # The image of a switch (the default) or of a host:
 #
 #     docker build -t sluice:latest .
-#     docker run -d --network none --cap-drop ALL --cap-add NET_ADMIN \
-#         --cap-add NET_RAW --device /dev/net/tun sluice:latest [switch|host]
+#     docker run -d --network none --cap-add NET_ADMIN \
+#         --device /dev/net/tun sluice:latest [switch|host|lossless-host ...]
 #
 # Never on a Docker network, which is a Linux bridge and drops PFC frames:
 # links are veth pairs, made by sluice-topo or `sluicectl port attach`.

@@ -53,6 +53,8 @@ dist_topology_DATA = \
 	docs/topologies/watchdog.md \
 	docs/topologies/five-hops.clab.yml \
 	docs/topologies/five-hops.md \
+	docs/topologies/lossless-host.clab.yml \
+	docs/topologies/lossless-host.md \
 	docs/topologies/headroom.clab.yml \
 	docs/topologies/headroom.md \
 	docs/topologies/incast.clab.yml \

@@ -49,8 +49,48 @@ def register(word):
 
 
 for name in ("incast", "victim", "five-hops", "asymmetric", "headroom",
-             "leaf-spine", "watchdog", "deadlock", "deadlock-uncured"):
+             "leaf-spine", "watchdog", "deadlock", "deadlock-uncured",
+             "lossless-host"):
     register(name)
+
+
+@slc.test("applications of lossless hosts that congest a link lose nothing")
+def _(t):
+    if not slc.shutil.which("iperf3"):
+        raise slc.Skip("there is no iperf3")
+    topo = Topo(t)
+    topo("up", topo.ready("lossless-host"))
+    clients = ("client1", "client2")
+
+    def iperf(node, *words):
+        return topo.popen("exec", node, "--", "iperf3", *words,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    servers = [iperf("server", "-s", "-1", "-p", str(5201 + n))
+               for n in range(2)]
+    slc.wait_for(lambda: topo("exec", "server", "--", "ss", "-Hlnt").stdout
+                 .count("\n") == 2, "the servers listen")
+    # One of UDP, more than the link carries, and one of TCP.
+    runs = [iperf(node, "-J", "-c", "192.0.2.3", "-n", "3M", "-S", "0x60",
+                  "-p", str(5201 + n), *words)
+            for n, (node, words) in enumerate(zip(clients, (
+                ("-u", "-b", "40M"), ())))]
+    for p in runs:
+        got = json.loads(p.communicate(timeout=60)[0])
+        assert "error" not in got and got["end"], got
+    for p in servers:
+        assert p.wait(20) == 0
+    time.sleep(1.2)  # the kernel's counters are read once a second
+    for node in clients + ("server", "sw"):
+        stats = json.loads(topo("exec", node, "--", "sluicectl", "--json",
+                                "stats").stdout)
+        lost = {(s["port"], r): n for s in stats
+                for r, n in s["drops"].items() if n and r != "no-port"}
+        assert not lost, (node, lost)
+    paused = json.loads(topo("exec", "client1", "--", "sluicectl", "--json",
+                             "pfc", "counters").stdout)
+    assert sum(p["rx"]["xoff"][3] for p in paused) > 0, paused
+    topo("down")
+    assert topo.left() == [], topo.left()
 
 
 @slc.test("up twice, show, exec, list and down are as one expects")

@@ -141,7 +141,7 @@ def do_graph(args):
 def do_config(args):
     topo = lab.read(args.file)
     node = topo.nodes.get(args.node)
-    if node is None or node.role != "switch":
+    if node is None or not node.has_daemon:
         raise UsageError("there is no switch '%s': the switches are %s" % (
             args.node, ", ".join(n.name for n in topo.switches())))
     _print_json(config.switch(topo, node))
@@ -150,7 +150,8 @@ def do_config(args):
 
 def do_watch(args):
     """Not for people: what `up` leaves behind with Docker."""
-    docker.watch(lab.open_up(state.State(args.name)).runtime)
+    the_lab = lab.open_up(state.State(args.name))
+    docker.watch(the_lab.runtime, the_lab.readdress)
 
 
 def parser(version):

@@ -6,11 +6,14 @@ A label of a node holds for all of its interfaces, a label of a link for both
 of its ends and before that of the node, and a label of a node with .INTERFACE
 at its end for that interface alone and before all others.
 """
+import copy
+import ipaddress
 import json
 import shlex
 
-from . import document, values
+from . import document, names, values
 from .errors import FileError, one_of
+from .model import LOSSLESS_HOST
 
 # Labels of ports: what turns the text into the members of a port.
 _PORT = {
@@ -57,6 +60,7 @@ _BRIDGE = {
 }
 _HOST = ("sluice-mac", "sluice-flow", "sluice-probe", "sluice-pfc",
          "sluice-asymmetric", "sluice-iface", "sluice-rate", "sluice-cable")
+_LOSSLESS_HOST = ("sluice-address", "sluice-tap")
 _ANY = ("sluice-role", "sluice-bridge", "sluice-mac")
 # Of topology.defaults: about a run as a whole.
 RUN_LABELS = ("sluice-duration", "sluice-settle", "sluice-expect",
@@ -165,6 +169,63 @@ def bridge_name(node):
     return node.label("sluice-bridge", "br0")
 
 
+def _pick_interface(topo, node):
+    """The interface of a host: its first, or the one that a label names."""
+    if not node.interfaces:
+        raise FileError(topo.path, node.line, "host '%s' has no link; "
+                        "sluice-role: other is for nodes that take no part"
+                        % node.name)
+    wanted = node.labels.get("sluice-iface")
+    if wanted is None:
+        return node.interfaces[0]
+    interface = node.interface(wanted.text)
+    if interface is None:
+        raise FileError(topo.path, wanted.line, "sluice-iface: host '%s' has "
+                        "no interface '%s'" % (node.name, wanted.text))
+    return interface
+
+
+def tap_of(node):
+    """What applications of a lossless host use."""
+    return node.label("sluice-tap", "host0")
+
+
+def address_of(topo, node):
+    """The address of a lossless host, or None."""
+    label = node.labels.get("sluice-address")
+    if label is None or node.role != LOSSLESS_HOST:
+        return None
+    try:
+        return str(ipaddress.ip_interface(label.text))
+    except ValueError as e:
+        raise FileError(topo.path, label.line, "sluice-address: %s" % e)
+
+
+def _lossless_host(topo, node):
+    """A bridge of the uplink and a tap: what `sluiced --host` makes."""
+    interface = _pick_interface(topo, node)
+    tap = tap_of(node)
+    try:
+        if names.interface(tap) != tap or node.interface(tap):
+            raise ValueError("'%s' is too long, or taken" % tap)
+    except ValueError as e:
+        label = node.labels.get("sluice-tap") or node
+        raise FileError(topo.path, label.line, "sluice-tap: %s" % e)
+    address_of(topo, node)
+    both = {"rate_bps": 10 ** 9, "map": {"trust": "dscp"}}
+    uplink = merge(merge(copy.deepcopy(both), {
+        "map": {"priority_tags": "if-nonzero"},
+        "queues": {str(q): {"mode": "ets", "weight": 12 + (q > 3)}
+                   for q in range(8)}}), port(topo, node, interface))
+    inside = merge(copy.deepcopy(both), {
+        k: v for k, v in port(topo, node, interface).items()
+        if k in ("rate_bps", "pfc", "groups", "map")})
+    merge(inside, {"type": "tap", "backpressure": True,
+                   "mac": names.mac(topo.name, node.name, tap),
+                   "map": {"priority_tags": "never"}})
+    return {"local": False, "ports": {interface.name: uplink, tap: inside}}
+
+
 def switch(topo, node):
     """The whole configuration of a switch: what sluicectl apply takes."""
     if node.startup:
@@ -172,8 +233,11 @@ def switch(topo, node):
             return _object(document.read_text(node.startup))
         except ValueError as e:
             raise FileError(node.startup, 0, str(e))
-    bridge = {"ports": {i.name: port(topo, node, i)
-                        for i in node.interfaces}}
+    if node.role == LOSSLESS_HOST:
+        bridge = _lossless_host(topo, node)
+    else:
+        bridge = {"ports": {i.name: port(topo, node, i)
+                            for i in node.interfaces}}
     for key, fn in _BRIDGE.items():
         if key in node.labels:
             try:
@@ -181,7 +245,8 @@ def switch(topo, node):
             except ValueError as e:
                 raise FileError(topo.path, node.labels[key].line,
                                 "%s: %s" % (key, e))
-    return {"bridges": {bridge_name(node): bridge}}
+    name = "host" if node.role == LOSSLESS_HOST else bridge_name(node)
+    return {"bridges": {name: bridge}}
 
 
 # ----------------------------------------------------------------- hosts ---
@@ -216,18 +281,7 @@ class Station:
 
 
 def _station(topo, node):
-    if not node.interfaces:
-        raise FileError(topo.path, node.line, "host '%s' has no link; "
-                        "sluice-role: other is for nodes that take no part"
-                        % node.name)
-    wanted = node.labels.get("sluice-iface")
-    interface = node.interfaces[0]
-    if wanted is not None:
-        interface = node.interface(wanted.text)
-        if interface is None:
-            raise FileError(topo.path, wanted.line, "sluice-iface: host '%s' "
-                            "has no interface '%s'" % (node.name,
-                                                       wanted.text))
+    interface = _pick_interface(topo, node)
     out = Station(node, interface)
     settings = port(topo, node, interface)
     pfc = settings.get("pfc", {})
@@ -299,7 +353,8 @@ def check(topo):
 
 def _check_names(topo):
     of_port = tuple(_PORT) + tuple(_GROUP)
-    known = of_port + tuple(_BRIDGE) + _HOST + _ANY + RUN_LABELS
+    known = of_port + tuple(_BRIDGE) + _HOST + _LOSSLESS_HOST + _ANY + \
+        RUN_LABELS
 
     def unknown(key, label, allowed):
         if key.startswith("sluice-") and _base(key) not in allowed:
@@ -310,6 +365,10 @@ def _check_names(topo):
         for key, label in node.labels.items():
             unknown(key, label, known)
             base, dot, name = key.partition(".")
+            if base == "sluice-flow" and node.role != "host":
+                raise FileError(topo.path, label.line, "the label '%s' is "
+                                "for nodes of role host: '%s' is of role %s"
+                                % (key, node.name, node.role))
             if dot and base in of_port and node.interface(name) is None:
                 raise FileError(topo.path, label.line, "the label '%s': node "
                                 "'%s' has no interface '%s'" % (

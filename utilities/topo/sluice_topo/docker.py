@@ -19,7 +19,12 @@ from .errors import CannotError, FileError, TopoError
 
 LABEL = "sluice-topo"
 INSIDE = "/run/sluice"  # where the state of a node is in its container
-CAPS = ("NET_ADMIN", "NET_RAW", "IPC_LOCK")
+# What is added to Docker's own set, and what of that is dropped: NET_RAW alone
+# is left of it, for packet sockets.
+CAPS = ("NET_ADMIN",)
+NO_CAPS = ("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL",
+           "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP",
+           "SETUID", "SYS_CHROOT")
 AT_ONCE = 4
 START_S = 120
 
@@ -108,7 +113,7 @@ class Docker:
         """The arguments of docker run."""
         out = ["--detach", "--name", self.name(node), "--hostname",
                node.name, "--label", "%s=%s" % (LABEL, self.topo.name),
-               "--network", "none", "--cap-drop", "ALL",
+               "--network", "none",
                "--device", "/dev/net/tun", "--restart", "on-failure",
                "--sysctl", "net.ipv6.conf.all.disable_ipv6=1",
                "--sysctl", "net.ipv6.conf.default.disable_ipv6=1",
@@ -116,6 +121,8 @@ class Docker:
                                       INSIDE)]
         for cap in CAPS:
             out += ["--cap-add", cap]
+        for cap in NO_CAPS:
+            out += ["--cap-drop", cap]
         for key, value in node.env.items():
             out += ["--env", "%s=%s" % (key, value)]
         for b in node.binds:
@@ -125,7 +132,7 @@ class Docker:
         if node.cmd:
             out += node.cmd.split()
         else:
-            out.append("switch" if node.role == "switch" else "host")
+            out.append("switch" if node.has_daemon else "host")
         return out
 
     def create(self):
@@ -257,9 +264,9 @@ class Docker:
             links.delete(None, e["name"], e["mac"])
 
 
-def watch(runtime):
-    """Hears of containers that start, and gives them their links back; does
-    not return."""
+def watch(runtime, after):
+    """Hears of containers that start, and gives them their links back; then
+    after(container) does the rest.  Does not return."""
     p = subprocess.Popen(
         ["docker", "events", "--filter", "label=%s=%s" % (
             LABEL, runtime.topo.name), "--filter", "event=start",
@@ -268,10 +275,12 @@ def watch(runtime):
     try:
         runtime.mend()
         for line in p.stdout:
-            print("started: %s" % json.loads(line), flush=True)
+            name = json.loads(line)
+            print("started: %s" % name, flush=True)
             try:
                 for link in runtime.mend():
                     print("made again: %s" % link, flush=True)
+                after(name)
             except TopoError as e:  # it may have ended again meanwhile
                 print(e, flush=True)
     finally:

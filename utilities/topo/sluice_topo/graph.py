@@ -2,7 +2,8 @@
 """A picture of a topology: for Graphviz, or as text."""
 from . import config
 
-SHAPES = {"switch": "box", "host": "ellipse", "other": "note"}
+SHAPES = {"switch": "box", "host": "ellipse", "lossless-host": "ellipse",
+          "other": "note"}
 
 
 def _quoted(text):

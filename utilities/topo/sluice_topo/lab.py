@@ -72,6 +72,7 @@ class Lab:
             self.say("made again: %s" % what)
         self._await_switches()
         self._await_ports()
+        self._addresses()
         return True
 
     def digest(self):
@@ -99,6 +100,7 @@ class Lab:
             self._await_switches()
             self._configure()
             self._await_ports()
+            self._addresses()
             self._execs()
             self.state.add("complete")
         except BaseException:
@@ -162,6 +164,30 @@ class Lab:
                                                     ", ".join(waiting())))
                     time.sleep(0.02)
 
+    def _addresses(self):
+        """Of lossless hosts: their taps come with their daemons."""
+        for node in self.topo.switches():
+            try:
+                give_address(self.topo, self.runtime, node)
+            except TopoError as e:
+                raise FileError(self.topo.path,
+                                node.labels["sluice-address"].line,
+                                "node '%s': %s" % (node.name, e))
+
+    def readdress(self, name):
+        """After the restart of the container of that name."""
+        for node in self.topo.switches():
+            if self.runtime.name(node) != name or \
+                    not config.address_of(self.topo, node):
+                continue
+
+            def given():
+                with contextlib.suppress(TopoError):
+                    give_address(self.topo, self.runtime, node)
+                    return True
+            system.wait_for(given, "the tap of node '%s'" % node.name,
+                            READY_S, 0.2)
+
     def _execs(self):
         for node in self.topo.nodes.values():
             for text, line in node.execs:
@@ -209,6 +235,14 @@ class Lab:
                 self.state.head().get("created"),
                 "complete": self.state.is_complete(),
                 "nodes": nodes, "links": out}
+
+
+def give_address(topo, runtime, node):
+    address = config.address_of(topo, node)
+    if address:
+        system.run(*runtime.argv(node, [
+            "ip", "address", "replace", address, "dev",
+            config.tap_of(node)]), env=environment())
 
 
 def environment():

@@ -20,6 +20,8 @@ NODE_KEYS = ("kind", "image", "group", "labels", "env", "binds", "exec",
 NODE_IGNORED = ("image-pull-policy", "restart-policy", "cap-add", "devices",
                 "memory", "cpu", "cpu-set", "mgmt-ipv4", "mgmt-ipv6",
                 "auto-remove", "startup-delay", "enforce-startup-config")
+LOSSLESS_HOST = "lossless-host"
+ROLES = ("switch", "host", LOSSLESS_HOST, "other")
 LINK_KEYS = ("endpoints", "labels", "vars", "mtu", "type")
 
 NO_PFC = {
@@ -88,6 +90,10 @@ class Node:
         self.role = "host"
         self.interfaces = []
 
+    @property
+    def has_daemon(self):
+        return self.role in ("switch", LOSSLESS_HOST)
+
     def interface(self, name):
         """By either of its names, or None."""
         return next((i for i in self.interfaces
@@ -113,7 +119,8 @@ class Topology:
         raise FileError(self.path, line, message)
 
     def switches(self):
-        return [n for n in self.nodes.values() if n.role == "switch"]
+        """Nodes with a daemon: a lossless host is a switch of two ports."""
+        return [n for n in self.nodes.values() if n.has_daemon]
 
     def hosts(self):
         return [n for n in self.nodes.values() if n.role == "host"]
@@ -318,7 +325,7 @@ class _Reader:
             node.role = "switch" if node.startup else "host"
             return
         try:
-            node.role = values.word(label.text, ("switch", "host", "other"))
+            node.role = values.word(label.text, ROLES)
         except ValueError as e:
             self.fail(label.line, "sluice-role: %s" % e)
         if node.startup and node.role != "switch":

@@ -179,7 +179,7 @@ class Netns:
     def argv(self, node, command, tty=False):
         """A command as it runs in a node."""
         env = dict(node.env)
-        if node.role == "switch":
+        if node.has_daemon:
             env["SLUICE_SOCKET"] = self.state.socket(node.name)
         words = ["env"] + ["%s=%s" % kv for kv in env.items()] if env else []
         anchor = self.state.processes().get("anchor " + node.name)
@@ -197,7 +197,7 @@ class Netns:
         """(state, detail) for `show`."""
         if not self.is_there(node):
             return "gone", ""
-        if node.role != "switch":
+        if not node.has_daemon:
             return "up", "netns %s" % self.name(node)
         entry = self.state.processes().get("sluiced " + node.name)
         if entry is None or not system.is_alive(entry):

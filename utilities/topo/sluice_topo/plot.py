@@ -94,11 +94,11 @@ class Series:
             re.sub(r"[^A-Za-z0-9_.-]", "_", str(x)) if not isinstance(x, int)
             else x for x in (sender, receiver, prio))
         self.held = self.xoff = self.xon = None
-        if sender.node.role == "switch":
+        if sender.node.has_daemon:
             self.offered = _rate(_column(s, near, "out_offered"))
         else:
             self.offered = _host_offer(run, sender.node, prio)
-        if receiver.node.role == "switch":
+        if receiver.node.has_daemon:
             self.delivered = _rate(_column(s, far, "in_bytes"))
             self.held = _column(s, far, "held")
             about = s[-1][1].get(far, {}) if s else {}
@@ -121,7 +121,7 @@ def all_series(run):
         if a.node is None or b.node is None:
             continue
         for sender, receiver in ((a, b), (b, a)):
-            if "switch" not in (sender.node.role, receiver.node.role):
+            if not (sender.node.has_daemon or receiver.node.has_daemon):
                 continue
             for prio in prios:
                 series = Series(run, sender, receiver, prio)
