@@ -231,6 +231,8 @@ void ctl_table_printf(struct ctl_table *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* A quantity: "64K" for people, 65536 in TSV. */
 void ctl_table_qty(struct ctl_table *, int64_t v, enum rpc_unit);
+/* A time that was measured; exact, as 15.541326ms. */
+void ctl_table_span(struct ctl_table *, int64_t ns);
 /* Prints what is in it and destroys it; `empty` is said when there are no
  * rows (not in TSV). */
 void ctl_table_print(struct ctl_table *, const char *empty);

@@ -38,7 +38,9 @@ static void
 put_number(struct ctl_table *t, struct json_object *e, const char *member,
            enum rpc_unit unit)
 {
-    if (ctl_get(e, member))
+    if (ctl_get(e, member) && unit == RPC_U_NS)
+        ctl_table_span(t, ctl_int(e, member));
+    else if (ctl_get(e, member))
         ctl_table_qty(t, ctl_int(e, member), unit);
     else
         ctl_table_text(t, "-");
@@ -70,7 +72,7 @@ show_events(struct ctl *ctl, struct json_object *events)
 
 static void
 show_lengths(struct ctl *ctl, struct json_object *pauses, const char *side,
-             const char *title)
+             const char *title, const char *none)
 {
     struct ctl_table *t;
     char titles[120];
@@ -85,16 +87,16 @@ show_lengths(struct ctl *ctl, struct json_object *pauses, const char *side,
         ctl_table_text(t, ctl_text(p, "port"));
         ctl_table_printf(t, "%" PRId64, ctl_int(p, "priority"));
         ctl_table_qty(t, ctl_int(l, "pauses"), RPC_U_NONE);
-        ctl_table_qty(t, ctl_int(l, "paused_ns"), RPC_U_NS);
-        ctl_table_qty(t, ctl_int(l, "longest_ns"), RPC_U_NS);
+        ctl_table_span(t, ctl_int(l, "paused_ns"));
+        ctl_table_span(t, ctl_int(l, "longest_ns"));
         at = ctl_text(l, "longest_at");
         ctl_table_text(t, *at ? at : "-");
-        ctl_table_qty(t, ctl_int(l, "last_ns"), RPC_U_NS);
+        ctl_table_span(t, ctl_int(l, "last_ns"));
         at = ctl_text(l, "last_at");
         ctl_table_text(t, *at ? at : "-");
-        ctl_table_qty(t, ctl_int(l, "present_ns"), RPC_U_NS);
+        ctl_table_span(t, ctl_int(l, "present_ns"));
     }
-    ctl_table_print(t, "no pauses");
+    ctl_table_print(t, none);
 }
 
 void
@@ -106,9 +108,11 @@ ctl_show_history(struct ctl *ctl, struct json_object *result)
     if (ctl->format == CTL_TSV)
         return;
     putchar('\n');
-    show_lengths(ctl, ctl_get(result, "pauses"), "rx", "Paused by peer");
+    show_lengths(ctl, ctl_get(result, "pauses"), "rx", "Paused by peer",
+                 "no peer has paused us");
     putchar('\n');
-    show_lengths(ctl, ctl_get(result, "pauses"), "tx", "Pausing peer");
+    show_lengths(ctl, ctl_get(result, "pauses"), "tx", "Pausing peer",
+                 "we have paused no peer");
     for (size_t i = 0; i < ctl_len(bridges); i++) {
         struct json_object *b = ctl_at(bridges, i);
 

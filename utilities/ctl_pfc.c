@@ -176,10 +176,10 @@ print_pauses(struct ctl *ctl, struct json_object *result)
                 ctl_table_text(t, d ? "of the peer" : "of ours");
                 ctl_table_printf(t, "%zu", prio);
                 ctl_table_qty(t, ctl_int_at(c, "pauses", prio), RPC_U_NONE);
-                ctl_table_qty(t, ctl_int_at(c, "paused_ns", prio), RPC_U_NS);
-                ctl_table_qty(t, ctl_int_at(c, "longest_ns", prio), RPC_U_NS);
+                ctl_table_span(t, ctl_int_at(c, "paused_ns", prio));
+                ctl_table_span(t, ctl_int_at(c, "longest_ns", prio));
                 ctl_table_text(t, text_at(c, "longest_at", prio));
-                ctl_table_qty(t, ctl_int_at(c, "last_ns", prio), RPC_U_NS);
+                ctl_table_span(t, ctl_int_at(c, "last_ns", prio));
                 ctl_table_text(t, text_at(c, "last_at", prio));
             }
     if (any)
@@ -208,10 +208,10 @@ print_counters_tsv(struct ctl *ctl, struct json_object *result)
                 ctl_table_qty(t, ctl_int_at(c, "pfc", prio), RPC_U_NONE);
                 ctl_table_qty(t, ctl_int_at(c, "xoff", prio), RPC_U_NONE);
                 ctl_table_qty(t, ctl_int_at(c, "pauses", prio), RPC_U_NONE);
-                ctl_table_qty(t, ctl_int_at(c, "paused_ns", prio), RPC_U_NS);
-                ctl_table_qty(t, ctl_int_at(c, "longest_ns", prio), RPC_U_NS);
+                ctl_table_span(t, ctl_int_at(c, "paused_ns", prio));
+                ctl_table_span(t, ctl_int_at(c, "longest_ns", prio));
                 ctl_table_text(t, text_at(c, "longest_at", prio));
-                ctl_table_qty(t, ctl_int_at(c, "last_ns", prio), RPC_U_NS);
+                ctl_table_span(t, ctl_int_at(c, "last_ns", prio));
                 ctl_table_text(t, text_at(c, "last_at", prio));
                 ctl_table_qty(t, ctl_int_at(c, "late_frames", prio),
                               RPC_U_NONE);

@@ -71,6 +71,34 @@ ctl_table_printf(struct ctl_table *t, const char *fmt, ...)
     ctl_table_text(t, text);
 }
 
+/* As long as it is, in the unit that it is read in: no pause is a round
+ * number of nanoseconds. */
+void
+ctl_table_span(struct ctl_table *t, int64_t ns)
+{
+    static const struct {
+        int64_t ns;
+        int digits;
+        const char *name;
+    } units[] = {{1000000000, 9, "s"}, {1000000, 6, "ms"}, {1000, 3, "us"}};
+    char text[32];
+    size_t n, i = 0;
+
+    while (i < 3 && (ns < units[i].ns || (i == 0 && ns < 10 * units[0].ns)))
+        i++;
+    if (t->format == CTL_TSV || i == 3 || ns <= 0) {
+        ctl_table_qty(t, ns, RPC_U_NS);
+        return;
+    }
+    n = (size_t) snprintf(text, sizeof(text), "%" PRId64 ".%0*" PRId64,
+                          ns / units[i].ns, units[i].digits, ns % units[i].ns);
+    while (text[n - 1] == '0')
+        n--;
+    if (text[n - 1] == '.')
+        n--;
+    ctl_table_printf(t, "%.*s%s", (int) n, text, units[i].name);
+}
+
 void
 ctl_table_qty(struct ctl_table *t, int64_t v, enum rpc_unit unit)
 {

@@ -423,6 +423,23 @@ def _(t):
         says(fake.ctl("export"), REFUSED, "changed all the time")
 
 
+@slc.test("times that were measured are exact, and readable")
+def _(t):
+    spans = {0: "0", 7: "7ns", 999: "999ns", 1000: "1us", 2048: "2.048us",
+             15541326: "15.541326ms", 2190462157: "2190.462157ms",
+             10000000001: "10.000000001s", 60000000000: "60s"}
+    for ns, text in spans.items():
+        pauses = [{"port": "p1", "priority": 3,
+                   "rx": {"pauses": 1, "paused_ns": ns}, "tx": {}}]
+        with Fake({"pfc.history": {"bridges": [], "events": [],
+                                   "pauses": pauses}}) as fake:
+            p = fake.ctl("pfc", "history")
+            says(p, OK)
+            row, = [r.split() for r in p.stdout.splitlines()
+                    if r.startswith("p1  ")][:1]
+            assert row[3] == text, (ns, row)
+
+
 @slc.test("the words of a command come in any order")
 def _(t):
     for words in ("eth1 --action drop --detection 400",
