@@ -9,6 +9,10 @@ tests_bench_veth_gen_LDADD = lib/wire/libwire.a lib/base/libbase.a
 EXTRA_DIST += tests/bench/forward.py tests/bench/pause_jitter.py \
 	tests/bench/peers.py tests/bench/tcp.py
 
+bench_programs += tests/bench/veth_probe
+tests_bench_veth_probe_SOURCES = tests/bench/veth_probe.c
+tests_bench_veth_probe_LDADD = lib/wire/libwire.a lib/base/libbase.a
+
 bench_programs += tests/bench/bare_loop tests/bench/port_loop
 tests_bench_bare_loop_SOURCES = tests/bench/bare_loop.c
 tests_bench_port_loop_SOURCES = tests/bench/port_loop.c
