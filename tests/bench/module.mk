@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Benchmarks: `make bench` builds and runs them side by side with their peers
-# (as root); `make bench-programs` only builds.  `make instructions` records
+# (as root; BENCH_FLAGS: what run.py takes, e.g. --full); `make bench-programs` only builds.  `make instructions` records
 # anew what a frame costs.
 bench_programs += tests/bench/veth_gen
 tests_bench_veth_gen_SOURCES = tests/bench/veth_gen.c
 tests_bench_veth_gen_LDADD = lib/wire/libwire.a lib/base/libbase.a
-EXTRA_DIST += tests/bench/forward.py tests/bench/pause_jitter.py \
-	tests/bench/peers.py tests/bench/tcp.py
+EXTRA_DIST += tests/bench/pause_jitter.py tests/bench/peers.py \
+	tests/bench/run.py tests/bench/tcp.py
 
 bench_programs += tests/bench/veth_probe
 tests_bench_veth_probe_SOURCES = tests/bench/veth_probe.c
@@ -40,12 +40,5 @@ instructions: tests/bench/mem_bench
 		python3 $(top_srcdir)/tests/bench/mem_instructions.py \
 		--write $(top_srcdir)/tests/bench/instructions.json
 bench: all bench-programs
-	$(top_builddir)/tests/bench/mem_bench
-	top_builddir='$(top_builddir)' \
-		python3 $(top_srcdir)/tests/bench/mem_instructions.py
 	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
-		python3 $(top_srcdir)/tests/bench/forward.py
-	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
-		python3 $(top_srcdir)/tests/bench/tcp.py
-	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
-		python3 $(top_srcdir)/tests/bench/pause_jitter.py
+		python3 $(top_srcdir)/tests/bench/run.py $(BENCH_FLAGS)

@@ -4,9 +4,11 @@
 Each peer is a context manager that makes ready a switch between the
 interfaces p1 and p2 of a bed, in its best known configuration, and yields its
 pid (None for the kernel's own bridge).  Used by
-forward.py and tcp.py.
+run.py and tcp.py.
 """
 import contextlib
+import functools
+import json
 import os
 import subprocess
 import sys
@@ -38,12 +40,13 @@ def text_of(mac):
 class Bed:
     """in --veth--> peer --veth--> out, each in its own namespace."""
 
-    def __init__(self, stack):
+    def __init__(self, stack, mtu=1500):
+        self.mtu = mtu
         self.sw = stack.enter_context(slc.Netns("bsw"))
         self.src = stack.enter_context(slc.Netns("bsrc"))
         self.dst = stack.enter_context(slc.Netns("bdst"))
-        self.sw.veth("p1", "e1", self.src, mtu=1500)
-        self.sw.veth("p2", "e2", self.dst, mtu=1500)
+        self.sw.veth("p1", "e1", self.src, mtu=mtu)
+        self.sw.veth("p2", "e2", self.dst, mtu=mtu)
         self.src_mac = text_of(self.src.mac("e1"))
         self.dst_mac = text_of(self.dst.mac("e2"))
 
@@ -57,6 +60,17 @@ class Bed:
     def delivered(self):
         text = self.dst.run("cat", "/sys/class/net/e2/statistics/rx_packets")
         return int(getattr(text, "stdout", text))
+
+    def probe(self, size, seconds, pps, flows=1):
+        """A load at a rate: what veth_probe says, and how many arrived."""
+        n0 = self.delivered()
+        out = slc.run(*pinned(
+            GEN_CPU, bench_program("veth_probe"), self.src.name, "e1",
+            self.dst.name, "e2", self.dst_mac, self.src_mac, str(size),
+            str(seconds), str(int(pps)), str(flows)), timeout=seconds + 20)
+        got = json.loads(out.stdout)
+        got["arrived"] = min(self.delivered() - n0, got["sent"])
+        return got
 
     def load(self, size, seconds):
         """Frames a second that arrive, over the middle of a full load."""
@@ -74,12 +88,16 @@ class Bed:
 
 
 @contextlib.contextmanager
-def sluice(bed):
+def sluice(bed, port_type="afpacket", pfc=True):
+    """PFC on priority 3, unless told otherwise."""
     with slc.Daemon(bed.sw, wrap=pinned(PEER_CPU)) as d:
         d.rpc("bridge.add", name="br0")
         for port in ("p1", "p2"):
-            d.rpc("port.add", bridge="br0", name=port, type="afpacket",
-                  pfc={"priorities": [3]})
+            try:
+                d.rpc("port.add", bridge="br0", name=port, type=port_type,
+                      **({"pfc": {"priorities": [3]}} if pfc else {}))
+            except slc.RpcError as e:
+                raise slc.Skip("no %s port: %s" % (port_type, e)) from e
         yield d.pid
 
 
@@ -106,13 +124,19 @@ def bridge(bed):
     yield None
 
 
+OVS = "/usr/lib/openvswitch-switch/ovs-vswitchd"
+OVS_DPDK = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
+
+
 @contextlib.contextmanager
-def ovs(bed, config=()):
-    """The userspace datapath; `config`: other_config words."""
-    for name in ("ovs-vswitchd", "ovsdb-server", "ovs-vsctl", "ovsdb-tool"):
+def ovs_on(ns, ports, config=(), program=OVS, wrap=pinned(PEER_CPU)):
+    """Its userspace datapath in a namespace; `config`: other_config words;
+    ports: names, each with the words that make its interface.  Yields its
+    pid, and a function that asks it (ovs-appctl)."""
+    for name in (program, "ovsdb-server", "ovs-vsctl", "ovsdb-tool"):
         if not slc.shutil.which(name):
             raise slc.Skip("no Open vSwitch: apt-get install "
-                           "openvswitch-switch")
+                           "openvswitch-switch openvswitch-switch-dpdk")
     with contextlib.ExitStack() as stack:
         d = stack.enter_context(slc.tmpdir())
         env = dict(os.environ, OVS_RUNDIR=d, OVS_DBDIR=d, OVS_LOGDIR=d,
@@ -120,23 +144,78 @@ def ovs(bed, config=()):
         db = "unix:%s/db.sock" % d
         slc.run("ovsdb-tool", "create", d + "/conf.db",
                 "/usr/share/openvswitch/vswitch.ovsschema", env=env)
-        server = bed.sw.popen("ovsdb-server", d + "/conf.db",
-                              "--remote=p" + db, "-vconsole:off", env=env)
+        server = ns.popen("ovsdb-server", d + "/conf.db",
+                          "--remote=p" + db, "-vconsole:off", env=env)
         stack.callback(end, server)
         slc.wait_for(lambda: os.path.exists(d + "/db.sock"), "ovsdb-server")
         slc.run("ovs-vsctl", "--db=" + db, "--no-wait", "init", env=env)
         for word in config:
             slc.run("ovs-vsctl", "--db=" + db, "--no-wait", "set",
                     "Open_vSwitch", ".", "other_config:" + word, env=env)
-        switch = bed.sw.popen(*pinned(
-            PEER_CPU, "ovs-vswitchd", db, "-vconsole:off",
-            "--unixctl=%s/vs.ctl" % d), env=env)
+        switch = ns.popen(*wrap, program, db, "-vconsole:off",
+                          "--unixctl=%s/vs.ctl" % d, env=env)
         stack.callback(end, switch)
-        slc.run("ovs-vsctl", "--db=" + db, "add-br", "br0", "--", "set",
-                "bridge", "br0", "datapath_type=netdev", "--", "add-port",
-                "br0", "p1", "--", "add-port", "br0", "p2", env=env)
+        add = ["add-br", "br0", "--", "set", "bridge", "br0",
+               "datapath_type=netdev"]
+        for name, words in ports.items():
+            add += ["--", "add-port", "br0", name]
+            if words:
+                add += ["--", "set", "interface", name] + words
+        slc.run("ovs-vsctl", "--db=" + db, "--timeout=20", *add, env=env)
+        for name in ports:
+            error = slc.run("ovs-vsctl", "--db=" + db, "get", "interface",
+                            name, "error", env=env).stdout.strip()
+            if error not in ("[]", ""):
+                raise slc.Skip("Open vSwitch has no %s: %s" % (name, error))
         time.sleep(0.5)
-        yield switch.pid
+        yield switch.pid, lambda *words: slc.run(
+            "ovs-appctl", "--target=%s/vs.ctl" % d, *words, env=env).stdout
+
+
+@contextlib.contextmanager
+def ovs(bed, config=()):
+    """On AF_PACKET: what its main thread polls, without a PMD thread."""
+    with ovs_on(bed.sw, {"p1": [], "p2": []}, config) as (pid, _):
+        yield pid
+
+
+@contextlib.contextmanager
+def ovs_afxdp(bed):
+    """On AF_XDP, generic or native as it can, its PMD thread on the peer's
+    core."""
+    words = ["type=afxdp", "options:xdp-mode=best-effort"]
+    with ovs_on(bed.sw, {"p1": words, "p2": words},
+                ("pmd-cpu-mask=0x%x" % (1 << int(PEER_CPU)),)) as (pid, _):
+        yield pid
+
+
+@contextlib.contextmanager
+def testpmd(bed):
+    """DPDK's io forwarding between two af_packet ports, one polling core; a
+    ring of 4096 frames each, which is where it lost nothing first."""
+    program = slc.shutil.which("dpdk-testpmd")
+    if not program:
+        raise slc.Skip("no testpmd: apt-get install dpdk-dev")
+    frame = 2048 if bed.mtu <= 1500 else 16384
+    args = [program, "--no-huge", "-m", "512", "--no-pci", "--no-shconf",
+            "--no-telemetry", "--lcores=0@%s,1@%s" % (GEN_CPU, PEER_CPU)]
+    for i, port in enumerate(("p1", "p2")):
+        args.append("--vdev=net_af_packet%d,iface=%s,framesz=%d,blocksz=%d,"
+                    "framecnt=%d" % (i, port, frame, frame * 8,
+                                     4096 if frame == 2048 else 512))
+    args += ["--", "--forward-mode=io", "--auto-start", "--stats-period=0",
+             "--total-num-mbufs=16384", "--mbuf-size=%d" % (frame + 384),
+             "--max-pkt-len=%d" % (bed.mtu + 18), "--no-flush-rx"]
+    # It would end at the end of its input.
+    pmd = bed.sw.popen(*args, stdin=subprocess.PIPE,
+                       stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(2.5)
+        if pmd.poll() is not None:
+            raise slc.Skip("testpmd ended with status %d" % pmd.returncode)
+        yield pmd.pid
+    finally:
+        end(pmd)
 
 
 def end(process):
@@ -144,4 +223,13 @@ def end(process):
     process.wait(10)
 
 
-PEERS = {"sluice": sluice, "ovs": ovs, "bridge": bridge, "bare": bare}
+PEERS = {
+    "sluice": sluice,
+    "sluice-nopfc": functools.partial(sluice, pfc=False),
+    "sluice-afxdp": functools.partial(sluice, port_type="afxdp"),
+    "ovs": ovs,
+    "ovs-afxdp": ovs_afxdp,
+    "testpmd": testpmd,
+    "bridge": bridge,
+    "bare": bare,
+}

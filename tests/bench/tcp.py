@@ -40,6 +40,36 @@ def measure(peer, seconds):
         return json.loads(out.stdout)["end"]["sum_received"]["bits_per_second"]
 
 
+def rounds(n, seconds):
+    """{peer: [bits a second, ...]}, the peers interleaved."""
+    got = {peer: [] for peer in PEERS}
+    for number in range(n):
+        for peer in list(got):
+            try:
+                bps = measure(peer, seconds)
+            except slc.Skip as reason:
+                print("# %s left out: %s" % (peer, reason))
+                del got[peer]
+                continue
+            got[peer].append(bps)
+            print("# round %d, TCP, %s: %.2f Gb/s"
+                  % (number + 1, peer, bps / 1e9), flush=True)
+    return got
+
+
+def report(got):
+    """Prints the table; returns its JSON form."""
+    medians = {peer: statistics.median(v) for peer, v in got.items() if v}
+    print("\nTCP, one stream")
+    for peer in medians:
+        if peer != "sluice" and "sluice" in medians:
+            print("  %5.2f x %s" % (medians["sluice"] / medians[peer], peer))
+    for peer, bps in medians.items():
+        print("  %-7s %6.2f Gb/s   (%.2f to %.2f)"
+              % (peer, bps / 1e9, min(got[peer]) / 1e9, max(got[peer]) / 1e9))
+    return {"median_bps": medians, "runs_bps": got}
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("--runs", type=int, default=3)
@@ -48,28 +78,10 @@ def main():
     args = ap.parse_args()
     if os.geteuid() != 0:
         ap.error("network namespaces need root")
-    got = {peer: [] for peer in PEERS}
-    for number in range(args.runs):
-        for peer in list(got):
-            try:
-                bps = measure(peer, args.seconds)
-            except slc.Skip as reason:
-                print("# %s left out: %s" % (peer, reason))
-                del got[peer]
-                continue
-            got[peer].append(bps)
-            print("# round %d, %s: %.2f Gb/s" % (number + 1, peer, bps / 1e9),
-                  flush=True)
-    medians = {peer: statistics.median(v) for peer, v in got.items() if v}
-    for peer in medians:
-        if peer != "sluice" and "sluice" in medians:
-            print("%5.2f x %s" % (medians["sluice"] / medians[peer], peer))
-    for peer, bps in medians.items():
-        print("%-7s %6.2f Gb/s   (%.2f to %.2f)"
-              % (peer, bps / 1e9, min(got[peer]) / 1e9, max(got[peer]) / 1e9))
+    result = report(rounds(args.runs, args.seconds))
     if args.json:
         with open(args.json, "w", encoding="utf-8") as f:
-            json.dump({"median_bps": medians, "runs_bps": got}, f, indent=2)
+            json.dump(result, f, indent=2)
     return 0
 
 

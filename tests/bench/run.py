@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""All benchmarks, side by side with the peers, in one run: a table, and JSON.
+
+    sudo python3 tests/bench/run.py [--only mem,null,rate,tcp,pause]
+         [--peers ...] [--sizes 64,1500] [--flows 1] [--rounds 3] [--full]
+         [--loss 0.001] [--json FILE]
+
+  mem    the datapath alone, between ports in memory: 2 and 64 ports, 1 k and
+         64 k addresses, one priority or eight, PFC off and on; and the
+         instructions of a frame, stage by stage
+  null   beside it, Open vSwitch with DPDK between two net_null ports
+  rate   over veth, each size and number of flows: the highest rate at which
+         no more than --loss of the frames are lost (a binary search, as in RFC
+         2544), what arrives at full load, the latency at half the rate
+         (kernel's stamps: p50, p99, p99.9), processor time per million
+         frames, resident memory
+  tcp    a TCP stream between unmodified namespaces
+  pause  what a pause that is received is longer than it should be
+
+Peers are measured in turn, round after round; medians are compared, and the
+range of the rounds is shown.  Ratios come first: above 1.00 Sluice is faster
+(or, of times and memory, needs more).  How each peer is set up: peers.py.  The
+load and its softirq work are on the first core, the peer on the second.  The
+default takes less than ten minutes; --full is all sizes, flows and 5 rounds.
+"""
+import argparse
+import contextlib
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+import mem_instructions
+import tcp
+from peers import (OVS_DPDK, PEER_CPU, PEERS, Bed, bench_program, ovs_on,
+                   pinned, slc)
+
+PARTS = ("mem", "null", "rate", "tcp", "pause")
+DEFAULT_PEERS = "sluice,sluice-afxdp,ovs,ovs-afxdp,testpmd,bridge,bare"
+TRIAL_S = 0.4   # of the search
+STEPS = 6       # of the search: within 2 % of the full load
+LATENCY_S = 1.0
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_s(pid):
+    """Processor time of a process; of the whole machine without one, but for
+    what is idle."""
+    if pid is None:
+        with open("/proc/stat", encoding="ascii") as f:
+            words = [int(w) for w in f.readline().split()[1:9]]
+        return (sum(words) - words[3] - words[4] - words[7]) / TICKS
+    with open("/proc/%d/stat" % pid, encoding="ascii") as f:
+        words = f.read().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / TICKS
+
+
+def rss_mb(pid):
+    with open("/proc/%d/status" % pid, encoding="ascii") as f:
+        return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1)) / 1024
+
+
+# --- over veth ---------------------------------------------------------------
+
+
+def lossless_rate(bed, size, flows, full, loss):
+    """The highest rate that passes, and what passed of it at full load."""
+    low, high = 0.0, full
+    for _ in range(STEPS):
+        pps = (low + high) / 2 if low else high * 0.98
+        got = bed.probe(size, TRIAL_S, pps, flows)
+        if got["arrived"] >= got["sent"] * (1 - loss) > 0:
+            # The load itself may not have kept up with what it was told.
+            low = max(low, min(pps, got["sent"] / TRIAL_S))
+        else:
+            high = pps
+        if not low:
+            high *= 0.7
+        elif high - low < full * 0.02:
+            break
+    return low
+
+
+def measure_rate(peer, size, flows, loss):
+    with contextlib.ExitStack() as stack:
+        octets = 1500 if size == "imix" else size
+        bed = Bed(stack, mtu=9000 if octets > 1514 else 1500)
+        # Sizes are those of Ethernet, with the FCS that no one sees here.
+        size = size if size == "imix" else min(size - 4, bed.mtu + 14)
+        pid = stack.enter_context(PEERS[peer](bed))
+        bed.teach()
+        t0, n0 = cpu_s(pid), bed.delivered()
+        got = bed.probe(size, 1.0, 3e6, flows)
+        cpu = cpu_s(pid) - t0
+        full = got["arrived"] / 1.0
+        row = {"full_pps": full,
+               "cpu_s_per_m": cpu * 1e6 / max(1, bed.delivered() - n0),
+               "lossless_pps": lossless_rate(bed, size, flows, full, loss)}
+        got = bed.probe(size, LATENCY_S, max(1000, row["lossless_pps"] / 2),
+                        flows)
+        for p in "p50", "p99", "p999":
+            row[p + "_us"] = got[p + "_ns"] / 1e3
+        if pid is not None:
+            row["rss_mb"] = rss_mb(pid)
+        return row
+
+
+COLUMNS = (("lossless_pps", "lossless/s", "%10.0f"),
+           ("full_pps", "full/s", "%9.0f"),
+           ("p50_us", "p50 us", "%7.1f"), ("p99_us", "p99 us", "%7.1f"),
+           ("p999_us", "p99.9", "%7.0f"),
+           ("cpu_s_per_m", "cpu s/M", "%7.2f"), ("rss_mb", "RSS MB", "%6.0f"))
+
+
+def show_rate(key, peers):
+    """One table; returns its JSON form."""
+    print("\n%s, %d flow%s: medians (lowest to highest lossless rate)"
+          % ("internet mix" if key[0] == "imix" else "%d octets" % key[0],
+             key[1], "" if key[1] == 1 else "s"))
+    print("  %-13s %8s " % ("", "sluice x")
+          + " ".join("%*s" % (int(re.search(r"\d+", f).group()), title)
+                     for _, title, f in COLUMNS))
+    medians = {}
+    for peer, rows in peers.items():
+        if rows:
+            medians[peer] = {c: statistics.median(r[c] for r in rows)
+                             for c, _, _ in COLUMNS if c in rows[0]}
+    base = medians.get("sluice", {}).get("lossless_pps")
+    result = []
+    for peer, row in medians.items():
+        rates = [r["lossless_pps"] for r in peers[peer]]
+        own = medians.get("sluice-afxdp", {}).get("lossless_pps") \
+            if "afxdp" in peer else base
+        ratio = own / row["lossless_pps"] if own and row["lossless_pps"] \
+            else None
+        print("  %-13s %8s " % (peer, "%.2f" % ratio if ratio else "-")
+              + " ".join(f % row[c] if c in row else
+                         " " * int(re.search(r"\d+", f).group())
+                         for c, _, f in COLUMNS)
+              + "   (%.0f to %.0f)" % (min(rates), max(rates)))
+        result.append({"size": key[0], "flows": key[1], "peer": peer,
+                       "sluice_ratio": ratio, "median": row,
+                       "rounds": peers[peer]})
+    return result
+
+
+def part_rate(args):
+    keys = [(size, flows) for size in args.sizes for flows in args.flows]
+    got = {key: {peer: [] for peer in args.peers} for key in keys}
+    missing = set()
+    for number in range(args.rounds):
+        for key in keys:
+            for peer in args.peers:
+                if peer in missing:
+                    continue
+                try:
+                    row = measure_rate(peer, *key, args.loss)
+                except slc.Skip as reason:
+                    print("# %s left out: %s" % (peer, reason))
+                    missing.add(peer)
+                    continue
+                got[key][peer].append(row)
+                print("# round %d, %s, %d flows, %s: %.0f frames/s without "
+                      "loss" % (number + 1, key[0], key[1], peer,
+                                row["lossless_pps"]), flush=True)
+    return [row for key in keys for row in show_rate(key, got[key])]
+
+
+# --- in the process ----------------------------------------------------------
+
+
+def part_mem(args):
+    rows = []
+    for words in ((), ("--prios", "1"), ("--no-pfc",)):
+        out = subprocess.run(
+            [*pinned(PEER_CPU), bench_program("mem_bench"), "--json",
+             "--seconds", "0.3", "--runs", str(args.rounds), *words],
+            check=True, capture_output=True, text=True)
+        for row in json.loads(out.stdout):
+            rows.append(dict(row, prios=1 if "--prios" in words else 8,
+                             pfc="--no-pfc" not in words))
+    print("\nmem to mem, 64 octets, one core (best of %d)\n"
+          "  ports addresses priorities  PFC    Mpps  ns" % args.rounds)
+    for r in rows:
+        print("  %5d %9d %10d %4s  %6.2f  %.0f"
+              % (r["ports"], r["addresses"], r["prios"],
+                 "on" if r["pfc"] else "off", r["mpps"], 1e3 / r["mpps"]))
+    result = {"mpps": rows}
+    if slc.shutil.which("valgrind"):
+        mem_instructions.BENCH = bench_program("mem_bench")
+        mem_instructions.BUILD = slc.TOP_BUILD
+        cases = {name: mem_instructions.per_frame(case, 20000)
+                 for name, case in mem_instructions.CASES}
+        print("\ninstructions a frame")
+        mem_instructions.print_table(cases)
+        result["instructions"] = cases
+    return result
+
+
+@contextlib.contextmanager
+def huge_pages(n):
+    """Open vSwitch 3.1 has DPDK in memory of that kind only."""
+    path = "/proc/sys/vm/nr_hugepages"
+    with open(path, encoding="ascii") as f:
+        before = int(f.read())
+
+    def reserve(pages):
+        with open(path, "w", encoding="ascii") as f:
+            f.write(str(pages))
+        with open(path, encoding="ascii") as f:
+            return int(f.read())
+
+    try:
+        if reserve(before + n) < before + n:
+            raise slc.Skip("no %d huge pages to be had" % n)
+        yield
+    finally:
+        reserve(before)
+
+
+def pmd_cpu_s(pid):
+    """Processor time of the PMD thread."""
+    for task in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/stat" % (pid, task),
+                  encoding="ascii") as f:
+            head, words = f.read().rsplit(")", 1)
+        if "pmd-c" in head:
+            return sum(int(w) for w in words.split()[11:13]) / TICKS
+    raise slc.Skip("Open vSwitch has no PMD thread")
+
+
+def null_rate(ns):
+    """Frames a second of a core that Open vSwitch moves between two net_null
+    ports, each of which makes as many as it is asked for, all alike, and
+    writes nothing to them; NORMAL forwarding, one PMD thread."""
+    ports = {"null%d" % i: ["type=dpdk", "options:dpdk-devargs=net_null%d" % i]
+             for i in (0, 1)}
+    config = ("dpdk-init=true", "dpdk-extra=--no-pci --no-telemetry",
+              "pmd-cpu-mask=0x%x" % (1 << int(PEER_CPU)),
+              "dpdk-lcore-mask=0x1")
+    with ovs_on(ns, ports, config, program=OVS_DPDK, wrap=()) as (pid, ask):
+        time.sleep(1)
+        ask("dpif-netdev/pmd-stats-clear")
+        t0 = pmd_cpu_s(pid)
+        time.sleep(2)
+        text = ask("dpif-netdev/pmd-perf-show")
+        cpu = pmd_cpu_s(pid) - t0
+    rx = re.search(r"Rx packets:\s+(\d+) ", text)
+    tx = re.search(r"Tx packets:\s+(\d+) ", text)
+    if not rx or not tx or cpu <= 0:
+        raise slc.Skip("Open vSwitch says nothing of its PMD thread")
+    return {"rx_mpps": int(rx.group(1)) / cpu / 1e6,
+            "tx_mpps": int(tx.group(1)) / cpu / 1e6}
+
+
+def part_null(args):
+    ours, theirs = [], []
+    with slc.Netns("null") as ns, huge_pages(512):
+        for _ in range(args.rounds):
+            out = subprocess.run(
+                [*pinned(PEER_CPU), bench_program("mem_bench"), "--json",
+                 "--seconds", "0.5", "--runs", "1", "--prios", "1"],
+                check=True, capture_output=True, text=True)
+            ours.append(json.loads(out.stdout)[0]["mpps"])
+            try:
+                theirs.append(null_rate(ns))
+            except (slc.Skip, RuntimeError) as reason:
+                print("# net_null left out: %s" % str(reason).split("\n")[0])
+                return None
+    rx = statistics.median(t["rx_mpps"] for t in theirs)
+    mine = statistics.median(ours)
+    print("\nthe datapath alone, two ports, one priority, NORMAL\n"
+          "  %.2f x Open vSwitch with net_null ports\n"
+          "  sluice %6.2f Mpps (%.2f to %.2f)   ovs %6.2f Mpps (%.2f to %.2f)"
+          % (mine / rx, mine, min(ours), max(ours), rx,
+             min(t["rx_mpps"] for t in theirs),
+             max(t["rx_mpps"] for t in theirs)))
+    return {"ratio": mine / rx, "sluice_mpps": ours, "ovs": theirs}
+
+
+# --- what other scripts measure ----------------------------------------------
+
+
+def part_tcp(args):
+    got = tcp.rounds(args.rounds, 2)
+    return tcp.report(got)
+
+
+def part_pause(args):
+    out = subprocess.run(
+        [sys.executable, os.path.join(os.path.dirname(__file__),
+                                      "pause_jitter.py"),
+         "--json", "--pauses", "300" if args.full else "100"],
+        check=True, capture_output=True, text=True)
+    got = json.loads(out.stdout)
+    print("\nwhat a pause is longer than it should be, us (of it, a frame's "
+          "own time)")
+    for r in got["cases"]:
+        e = r["error_ns"]
+        print("  %-5s p50 %7.1f  p99 %7.1f  max %7.1f   a frame %7.1f"
+              % (r["rate"], e["p50"] / 1e3, e["p99"] / 1e3, e["max"] / 1e3,
+                 r["frame_ns"] / 1e3))
+    return got
+
+
+def words(allowed):
+    def split(text):
+        bad = [w for w in text.split(",") if w not in allowed]
+        if bad:
+            raise argparse.ArgumentTypeError(
+                "%r: allowed are %s" % (bad[0], ", ".join(allowed)))
+        return text.split(",")
+    return split
+
+
+def sizes(text):
+    return [w if w == "imix" else int(w) for w in text.split(",")]
+
+
+def main():
+    ap = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    ap.add_argument("--only", default=PARTS, type=words(PARTS))
+    ap.add_argument("--peers", default=DEFAULT_PEERS.split(","),
+                    type=words(PEERS))
+    ap.add_argument("--sizes", type=sizes)
+    ap.add_argument("--flows", type=lambda s: [int(w) for w in s.split(",")])
+    ap.add_argument("--rounds", type=int)
+    ap.add_argument("--loss", type=float, default=0.001)
+    ap.add_argument("--full", action="store_true")
+    ap.add_argument("--json", help="write the result there too")
+    args = ap.parse_args()
+    if os.geteuid() != 0:
+        ap.error("network namespaces need root")
+    args.sizes = args.sizes or ([64, 256, 1500, 9000, "imix"] if args.full
+                                else [64, 1500])
+    args.flows = args.flows or ([1, 1000, 1000000] if args.full else [1])
+    args.rounds = args.rounds or (5 if args.full else 3)
+    result = {"machine": {"cores": os.cpu_count(),
+                          "kernel": os.uname().release,
+                          "load": os.getloadavg()[0]}}
+    for part in PARTS:
+        if part in args.only:
+            result[part] = globals()["part_" + part](args)
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as f:
+            json.dump(result, f, indent=1)
+            f.write("\n")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except slc.Skip as reason:
+        print("run.py: %s" % reason, file=sys.stderr)
+        sys.exit(3)
