@@ -38,7 +38,7 @@ uint64_t dp_change_post(struct dp *, struct flow_change *, bool atomic);
 uint64_t dp_changes_done(const struct dp *);
 
 #define DP_OF_CHANGES 1024 /* that may be posted and not done */
-#define DP_OF_OPS     512  /* operations carried out in a turn */
+#define DP_OF_OPS     128  /* operations carried out in a turn */
 
 /* dp: whether a change was finished, or a frame put into the ring for the
  * control thread, since this was last asked: the thread wakes it then. */

@@ -24,9 +24,9 @@ struct flow_plan {
     struct flow_sub *add;      /* sub-table that begins with it */
     struct flow_sub *del;      /* sub-table that ends with it */
     struct flow_buckets *grow; /* larger array for the flow's sub-table */
-    struct flow_sub **subs;    /* larger array for the table; then the old */
+    struct flow_probe *probes; /* larger array for the table; then the old */
     struct flow_mask *seen;    /* what all sub-tables look at, after it */
-    uint32_t max_subs;         /* room in subs */
+    uint32_t max_subs;         /* room in it */
     uint32_t priority;         /* of the sub-table, after it */
     bool is_planned;           /* wholly */
 };
@@ -110,10 +110,13 @@ seen_bits(const struct flow_tables *t)
 static struct flow_buckets *
 make_buckets(uint64_t n)
 {
-    struct flow_buckets *b = calloc(1, sizeof(*b) + n * sizeof(b->b[0]));
+    struct flow_buckets *b =
+        calloc(1, sizeof(*b) + n * (sizeof(b->b[0]) + sizeof(b->mark[0])));
 
-    if (b)
-        b->mask = n - 1;
+    if (!b)
+        return NULL;
+    b->mask = n - 1;
+    b->mark = (uint16_t *) (void *) (b->b + n);
     return b;
 }
 
@@ -220,8 +223,8 @@ plan_subs(struct flow_tables *t, struct flow_plan *p, uint8_t table)
     if (t->n_subs[table] < max)
         return true;
     max = max ? 2 * max : 4;
-    p->subs = calloc(max, sizeof(*p->subs));
-    if (!p->subs)
+    p->probes = aligned_alloc(128, max * sizeof(*p->probes));
+    if (!p->probes)
         return false;
     p->max_subs = max;
     t->max_subs[table] = max;
@@ -262,7 +265,7 @@ plan_add(struct flow_tables *t, struct flow_plan *p, struct flow *f)
     if (p->grow)
         s->n_buckets *= 2;
     f->sub = s;
-    f->hash = flow_value_hash(t, f->value, s->mask.n);
+    f->hash = flow_value_hash(t, &s->mask, f->value);
     p->priority = highest(s);
     return true;
 }
@@ -339,9 +342,9 @@ unplan(struct flow_tables *t, struct flow_plan *p)
         book_sub(t, p->add, false);
         free_sub(p->add);
     }
-    if (p->subs)
+    if (p->probes)
         t->max_subs[f->table] = p->max_subs == 4 ? 0 : p->max_subs / 2;
-    free(p->subs);
+    free(p->probes);
     free(p->grow);
     free(p->seen);
 }
@@ -388,7 +391,7 @@ flow_change_destroy(struct flow_change *c)
     }
     for (size_t i = 0; i < c->n; i++) {
         free_sub(c->plan[i].del);
-        free(c->plan[i].subs);
+        free(c->plan[i].probes);
         free(c->plan[i].seen);
     }
     free(c);
@@ -397,18 +400,33 @@ flow_change_destroy(struct flow_change *c)
 /* --- dp: carrying out ------------------------------------------------------
  */
 
-/* Puts f behind those of its chain whose priority is not lower; returns how
+/* Puts f into its chain, behind those whose priority is not lower; returns how
  * many those are. */
 static uint32_t
-link_in(struct flow **at, struct flow *f)
+link_in(struct flow_buckets *b, struct flow *f)
 {
+    struct flow **at = &b->b[f->hash & b->mask];
     uint32_t n = 0;
 
+    b->mark[f->hash & b->mask] |= flow_mark(f->hash);
     for (; *at && (*at)->priority >= f->priority; at = &(*at)->next)
         n++;
     f->next = *at;
     *at = f;
     return n;
+}
+
+/* What a search needs of the sub-table has changed. */
+static void
+refresh(struct flow_table *ft, const struct flow_sub *s)
+{
+    struct flow_probe *p = ft->probe;
+    bool is_fast = !s->old && s->mask.n <= FLOW_PROBE_WORDS;
+
+    while (p->sub != s)
+        p++;
+    p->chains = (uint32_t) s->hash->mask;
+    p->mark = is_fast ? s->hash->mark : NULL;
 }
 
 /* Moves so many chains to the larger array. */
@@ -422,7 +440,7 @@ move_chains(struct flow_change *c, struct flow_sub *s, uint64_t n)
 
         for (; f; f = next) {
             next = f->next;
-            link_in(&s->hash->b[f->hash & s->hash->mask], f);
+            link_in(s->hash, f);
         }
     }
     if (s->n_moved <= old->mask)
@@ -430,6 +448,7 @@ move_chains(struct flow_change *c, struct flow_sub *s, uint64_t n)
     old->next = c->garbage;
     c->garbage = old;
     s->old = NULL;
+    refresh(&c->t->table[s->table], s);
 }
 
 static void
@@ -440,53 +459,72 @@ grow(struct flow_change *c, struct flow_sub *s, struct flow_buckets *to)
     s->old = s->hash;
     s->n_moved = 0;
     s->hash = to;
+    refresh(&c->t->table[s->table], s);
 }
 
 /* The sub-table stands where its priority says. */
 static void
 place(struct flow_table *ft, struct flow_sub *s, uint32_t priority)
 {
+    struct flow_probe p;
     uint32_t i = 0;
 
-    while (ft->sub[i] != s)
+    while (ft->probe[i].sub != s)
         i++;
+    p = ft->probe[i];
+    p.priority = priority;
     s->priority = priority;
-    for (; i > 0 && ft->sub[i - 1]->priority < priority; i--)
-        ft->sub[i] = ft->sub[i - 1];
-    for (; i + 1 < ft->n_subs && ft->sub[i + 1]->priority > priority; i++)
-        ft->sub[i] = ft->sub[i + 1];
-    ft->sub[i] = s;
+    for (; i > 0 && ft->probe[i - 1].priority < priority; i--)
+        ft->probe[i] = ft->probe[i - 1];
+    for (; i + 1 < ft->n_subs && ft->probe[i + 1].priority > priority; i++)
+        ft->probe[i] = ft->probe[i + 1];
+    ft->probe[i] = p;
+}
+
+/* It begins, as the last one. */
+static void
+put_in(struct flow_table *ft, struct flow_sub *s)
+{
+    struct flow_probe *p = &ft->probe[ft->n_subs++];
+
+    *p = (struct flow_probe){.sub = s, .n = s->mask.n};
+    if (s->mask.n <= FLOW_PROBE_WORDS) {
+        memcpy(p->at, s->mask.at, s->mask.n);
+        memcpy(p->bits, s->mask.bits, s->mask.n * sizeof(p->bits[0]));
+    }
+    refresh(ft, s);
 }
 
 static void
-take_out(struct flow_table *ft, struct flow_sub *s)
+take_out(struct flow_table *ft, const struct flow_sub *s)
 {
     uint32_t i = 0;
 
-    while (ft->sub[i] != s)
+    while (ft->probe[i].sub != s)
         i++;
     ft->n_subs--;
-    memmove(&ft->sub[i], &ft->sub[i + 1],
-            (ft->n_subs - i) * sizeof(ft->sub[0]));
+    memmove(&ft->probe[i], &ft->probe[i + 1],
+            (ft->n_subs - i) * sizeof(ft->probe[0]));
 }
 
 static void
 give_room(struct flow_table *ft, struct flow_plan *p)
 {
-    struct flow_sub **old = ft->sub;
+    struct flow_probe *old = ft->probe;
 
     if (ft->n_subs)
-        memcpy(p->subs, old, ft->n_subs * sizeof(old[0]));
-    ft->sub = p->subs;
+        memcpy(p->probes, old, ft->n_subs * sizeof(old[0]));
+    ft->probe = p->probes;
     ft->max_subs = p->max_subs;
-    p->subs = old;
+    p->probes = old;
 }
 
 /* Where in its chain f is; *n: links on the way. */
 static struct flow **
 find_link(struct flow *f, uint32_t *n)
 {
-    struct flow **at = flow_chain(f->sub, f->hash);
+    struct flow_buckets *b = flow_buckets_of(f->sub, f->hash);
+    struct flow **at = &b->b[f->hash & b->mask];
 
     for (*n = 0; *at != f; at = &(*at)->next)
         ++*n;
@@ -511,22 +549,34 @@ run_add(struct flow_change *c, struct flow_plan *p)
             f->n = old->n;
         return n;
     }
-    if (p->subs)
+    if (p->probes)
         give_room(ft, p);
     if (p->add) {
-        ft->sub[ft->n_subs++] = s;
+        put_in(ft, s);
         t->seen = *p->seen;
     }
     if (p->grow)
         grow(c, s, p->grow);
     if (s->old)
         move_chains(c, s, MOVE_CHAINS);
-    n = link_in(flow_chain(s, f->hash), f);
+    n = link_in(flow_buckets_of(s, f->hash), f);
     if (p->add || s->priority != p->priority)
         place(ft, s, p->priority);
     t->n_flows++;
     counter_add(&ft->n.n_active, 1);
     return n;
+}
+
+/* The mark of the chain that f was in. */
+static void
+mark_anew(const struct flow *f)
+{
+    struct flow_buckets *b = flow_buckets_of(f->sub, f->hash);
+    uint16_t mark = 0;
+
+    for (const struct flow *g = b->b[f->hash & b->mask]; g; g = g->next)
+        mark |= flow_mark(g->hash);
+    b->mark[f->hash & b->mask] = mark;
 }
 
 static uint32_t
@@ -538,6 +588,7 @@ run_del(struct flow_tables *t, struct flow_plan *p)
     struct flow **at = find_link(f, &n);
 
     *at = f->next;
+    mark_anew(f);
     if (p->del) {
         take_out(ft, p->del);
         t->seen = *p->seen;
@@ -636,8 +687,8 @@ note_normal(struct flow_tables *t)
         t->is_normal |= t->def == FLOW_DEFAULT_EMPTY;
     if (t->is_normal || t->n_flows != 1 || t->table[0].n_subs != 1)
         return;
-    if (t->table[0].sub[0]->mask.n == 0)
-        f = *flow_chain(t->table[0].sub[0], flow_value_hash(t, NULL, 0));
+    if (t->table[0].probe[0].n == 0)
+        f = flow_lookup(t, 0, &(struct ofp_key){.in_port = 0});
     if (!f || !f->code->is_normal)
         return;
     t->normal = f;

@@ -19,23 +19,18 @@
 /* A path takes the place of another one that is good only once in so many
  * times, lest a flood of flows of one frame each empty the cache. */
 #define FLOW_CACHE_RELUCTANCE 4
+/* Sub-tables that are looked at together. */
+#define AT_ONCE 16
 
 uint32_t
-flow_value_hash(const struct flow_tables *t, const uint64_t *value, uint32_t n)
+flow_value_hash(const struct flow_tables *t, const struct flow_mask *m,
+                const uint64_t *value)
 {
-    uint64_t h = t->secret[0];
+    uint64_t sum = 0;
 
-    for (uint32_t i = 0; i < n; i++)
-        h = flow_fold(h ^ value[i], t->secret[1]);
-    return (uint32_t) (h ^ h >> 32);
-}
-
-struct flow **
-flow_chain(struct flow_sub *sub, uint32_t hash)
-{
-    if (sub->old && (hash & sub->old->mask) >= sub->n_moved)
-        return &sub->old->b[hash & sub->old->mask];
-    return &sub->hash->b[hash & sub->hash->mask];
+    for (uint32_t i = 0; i < m->n; i++)
+        sum += flow_word_hash(t, m->at[i], value[i]);
+    return flow_sum_hash(sum);
 }
 
 /* The words of the key that the mask looks at, and the rest as zero. */
@@ -56,20 +51,64 @@ equal(const uint64_t *a, const uint64_t *b, uint32_t n)
     return diff == 0;
 }
 
-/* The best entry of a sub-table: the first that is equal in its chain. */
-static inline struct flow *
-find_in(const struct flow_tables *t, struct flow_sub *sub, const uint64_t *key)
-{
-    uint64_t word[OFP_KEY_WORDS];
-    struct flow *f;
-    uint32_t hash;
+/* A sub-table that may have an entry for the key. */
+struct candidate {
+    const struct flow_probe *probe; /* it */
+    struct flow *const *chain;      /* where the entry would be */
+    uint32_t hash;                  /* of the key, masked */
+};
 
-    mask_key(&sub->mask, key, word);
-    hash = flow_value_hash(t, word, sub->mask.n);
-    for (f = *flow_chain(sub, hash); f; f = f->next)
-        if (f->hash == hash && equal(f->value, word, sub->mask.n))
-            return f;
-    return NULL;
+/* Which of n sub-tables may have an entry.  Their chains, and then the entries
+ * at the heads of these, are brought near all at once: each of them is likely
+ * to be far. */
+static uint32_t
+find_candidates(const struct flow_tables *t, const struct flow_probe *p,
+                uint32_t n, const uint64_t *key, struct candidate *c)
+{
+    uint32_t n_found = 0;
+
+    for (uint32_t i = 0; i < n; i++, p++) {
+        const struct flow_buckets *b;
+        uint64_t sum = 0;
+        uint32_t hash;
+
+        if (__builtin_expect(p->mark != NULL, 1)) {
+            for (uint32_t k = 0; k < p->n; k++)
+                sum += flow_word_hash(t, p->at[k], key[p->at[k]] & p->bits[k]);
+            hash = flow_sum_hash(sum); /* as flow_value_hash() */
+            if (!(p->mark[hash & p->chains] & flow_mark(hash)))
+                continue;
+        } else {
+            uint64_t word[OFP_KEY_WORDS];
+
+            mask_key(&p->sub->mask, key, word);
+            hash = flow_value_hash(t, &p->sub->mask, word);
+        }
+        b = flow_buckets_of(p->sub, hash);
+        c[n_found] = (struct candidate){p, &b->b[hash & b->mask], hash};
+        __builtin_prefetch(c[n_found++].chain);
+    }
+    for (uint32_t i = 0; i < n_found; i++)
+        __builtin_prefetch(*c[i].chain);
+    return n_found;
+}
+
+/* The best entry of a candidate: the first that is equal in its chain. */
+static struct flow *
+find_equal(const struct candidate *c, const uint64_t *key)
+{
+    const struct flow_mask *m = &c->probe->sub->mask;
+    struct flow *f = *c->chain;
+    uint64_t word[OFP_KEY_WORDS];
+
+    while (f && f->hash != c->hash)
+        f = f->next;
+    if (!f)
+        return NULL;
+    mask_key(m, key, word);
+    while (f && (f->hash != c->hash || !equal(f->value, word, m->n)))
+        f = f->next;
+    return f;
 }
 
 struct flow *
@@ -79,16 +118,25 @@ flow_lookup(const struct flow_tables *t, uint8_t table,
     const struct flow_table *ft = &t->table[table];
     uint64_t words[OFP_KEY_WORDS];
     struct flow *best = NULL;
+    uint32_t n = ft->n_subs;
 
     memcpy(words, key, sizeof(words));
-    for (uint32_t i = 0; i < ft->n_subs; i++) {
-        struct flow *f;
+    for (uint32_t i = 0; i < n; i += AT_ONCE) {
+        struct candidate c[AT_ONCE];
+        uint32_t left = n - i < AT_ONCE ? n - i : AT_ONCE, n_found;
 
-        if (best && ft->sub[i]->priority <= best->priority)
+        if (best && ft->probe[i].priority <= best->priority)
             break;
-        f = find_in(t, ft->sub[i], words);
-        if (f && (!best || f->priority > best->priority))
-            best = f;
+        n_found = find_candidates(t, &ft->probe[i], left, words, c);
+        for (uint32_t k = 0; k < n_found; k++) {
+            struct flow *f;
+
+            if (best && c[k].probe->priority <= best->priority)
+                break;
+            f = find_equal(&c[k], words);
+            if (f && (!best || f->priority > best->priority))
+                best = f;
+        }
     }
     return best;
 }
@@ -100,12 +148,15 @@ uint64_t
 flow_path_hash(const struct flow_tables *t, uint8_t from,
                const struct ofp_key *key, uint64_t *word)
 {
-    uint64_t words[OFP_KEY_WORDS], h = t->secret[2] ^ from;
+    const struct flow_mask *m = &t->seen;
+    uint64_t words[OFP_KEY_WORDS], h = from;
 
     memcpy(words, key, sizeof(words));
-    mask_key(&t->seen, words, word);
-    for (uint32_t i = 0; i < t->seen.n; i++)
-        h = flow_fold(h ^ word[i], t->secret[3]);
+    for (uint32_t i = 0; i < m->n; i++) {
+        word[i] = words[m->at[i]] & m->bits[i];
+        h += flow_word_hash(t, m->at[i], word[i]);
+    }
+    h = flow_fold(h ^ t->secret[2], t->secret[3]);
     __builtin_prefetch(&t->cache[h & (FLOW_CACHE_SLOTS - 1)]);
     return h;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LIBRARIES += lib/flow/libflow.a
 lib_flow_libflow_a_SOURCES = \
+	lib/flow/act.h \
 	lib/flow/change.c \
 	lib/flow/code.c \
 	lib/flow/edit.c \

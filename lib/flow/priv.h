@@ -7,6 +7,7 @@
 #ifndef FLOW_PRIV_H
 #define FLOW_PRIV_H
 
+#include "flow/act.h"
 #include "flow/tables.h"
 #include "ofp/match.h"
 
@@ -15,6 +16,7 @@
 
 #define FLOW_PATH_MAX    5     /* entries that a cached path remembers */
 #define FLOW_CACHE_SLOTS 16384 /* paths that are remembered */
+#define FLOW_PROBE_WORDS 11    /* of a mask that is searched fast */
 #define FLOW_ID_SLOTS    4096  /* chains of groups, and of meters */
 #define FLOW_MASK_SLOTS  4096  /* chains of sub-tables by mask (control) */
 
@@ -61,11 +63,23 @@ struct flow_code {
 /* --- sub-tables -----------------------------------------------------------
  */
 
+/* Most searches of a sub-table find nothing, and end at the marks: two octets
+ * for a chain, that stay in the cache where chains do not. */
 struct flow_buckets {
     struct flow_buckets *next; /* of those that can be freed */
     uint64_t mask;             /* how many, less one */
+    uint16_t *mark;            /* by chain: bit flow_mark() of every entry;
+                                  behind b[] */
     struct flow *b[];          /* chains */
 };
+
+/* Bit of an entry in the mark of its chain: by bits of the hash that no array
+ * of chains uses. */
+static inline uint16_t
+flow_mark(uint32_t hash)
+{
+    return (uint16_t) (1u << (hash >> 28));
+}
 
 /* Entries of one table that look at the same bits. */
 struct flow_sub {
@@ -89,61 +103,25 @@ struct flow_count {
     uint32_t n;        /* ... so many entries of it */
 };
 
+/* What a search needs of a sub-table, two cache lines of it, side by side with
+ * those of the others. */
+struct flow_probe {
+    uint32_t priority;               /* highest of an entry */
+    uint32_t chains;                 /* how many there are, less one */
+    const uint16_t *mark;            /* their marks; null: look at sub */
+    struct flow_sub *sub;            /* the whole */
+    uint8_t n;                       /* words of its mask; FLOW_PROBE_WORDS at
+                                        most, or mark is null */
+    uint8_t at[FLOW_PROBE_WORDS];    /* which ones */
+    uint64_t bits[FLOW_PROBE_WORDS]; /* of each of them */
+} __attribute__((aligned(128)));
+
 struct flow_table {
-    struct flow_sub **sub;        /* sub-tables, priorities descend */
+    struct flow_probe *probe;     /* sub-tables, priorities descend */
     uint32_t n_subs;              /* how many */
     uint32_t max_subs;            /* room */
     struct flow_table_counters n; /* what happened */
 };
-
-/* --- groups and meters ----------------------------------------------------
- */
-
-struct flow_bucket {
-    struct flow_group_counters n; /* what it did */
-    uint32_t first;               /* of the group's actions */
-    uint16_t n_actions;           /* how many, in the order of a set */
-    uint16_t weight;              /* SELECT */
-    uint32_t watch_port;          /* OFPP_ANY: none */
-    uint32_t watch_group;         /* OFPG_ANY: none */
-};
-
-struct flow_group {
-    struct flow_group *next;      /* in its chain */
-    struct flow_group_counters n; /* what it did */
-    uint32_t id;                  /* number */
-    enum ofp_group_type type;     /* what buckets are for */
-    uint32_t n_buckets;           /* how many */
-    uint64_t weight;              /* of all buckets */
-    struct flow_bucket *bucket;   /* them */
-    struct ofp_action *a;         /* of all buckets */
-};
-
-struct flow_band {
-    struct flow_group_counters n; /* what was above the rate */
-    struct ofp_band conf;         /* as asked for */
-    int64_t level;                /* credit, in rate_bps x ns units: below */
-    int64_t burst;                /* most of it */
-};
-
-struct flow_meter {
-    struct flow_meter *next;      /* in its chain */
-    struct flow_group_counters n; /* what came in */
-    uint32_t id;                  /* number */
-    uint16_t flags;               /* OFPMF_* */
-    uint32_t n_bands;             /* how many */
-    uint64_t then_ns;             /* when credit was given; 0: never */
-    uint8_t order[OFP_MAX_BANDS]; /* bands, rates descend */
-    struct flow_band band[];      /* in the order given */
-};
-
-enum flow_verdict { FLOW_METER_PASS, FLOW_METER_DROP, FLOW_METER_REMARK };
-
-/* dp: what the meter says of a frame of so many octets; *levels: by how much
- * the drop precedence goes up.  Without `take` nothing is consumed or counted.
- */
-enum flow_verdict flow_meter_run(struct flow_meter *, uint32_t bytes,
-                                 uint64_t now_ns, bool take, uint8_t *levels);
 
 /* --- the whole ------------------------------------------------------------
  */
@@ -168,10 +146,11 @@ struct flow_path {
 } __attribute__((aligned(64)));
 
 struct flow_tables {
-    uint64_t secret[4];       /* of the hashes */
-    uint64_t generation;      /* grows with every change */
-    uint64_t n_flows;         /* entries in all tables */
-    uint32_t def;             /* FLOW_OP_DEFAULT */
+    uint64_t secret[4];                  /* of the hashes */
+    uint64_t word_secret[OFP_KEY_WORDS]; /* the same, by word of a key */
+    uint64_t generation;                 /* grows with every change */
+    uint64_t n_flows;                    /* entries in all tables */
+    uint32_t def;                        /* FLOW_OP_DEFAULT */
     bool is_normal;           /* every frame goes to NORMAL, by ... */
     struct flow *normal;      /* ... this entry, if not null */
     uint32_t skip;            /* see flow_path_get */
@@ -217,11 +196,31 @@ flow_meter_at(struct flow_tables *t, uint32_t id)
     return at;
 }
 
-/* Hash of the words of a value that was masked. */
-uint32_t flow_value_hash(const struct flow_tables *, const uint64_t *value,
-                         uint32_t n);
-/* dp: the chain of a hash. */
-struct flow **flow_chain(struct flow_sub *, uint32_t hash);
+/* The hash of a masked value is made of the sum of these, by word. */
+static inline uint64_t
+flow_word_hash(const struct flow_tables *t, uint8_t at, uint64_t word)
+{
+    return flow_fold(word ^ t->word_secret[at], t->secret[1]);
+}
+
+static inline uint32_t
+flow_sum_hash(uint64_t sum)
+{
+    sum *= UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t) (sum >> 32);
+}
+
+uint32_t flow_value_hash(const struct flow_tables *, const struct flow_mask *,
+                         const uint64_t *value);
+/* dp: the chain of a hash is in ... */
+static inline struct flow_buckets *
+flow_buckets_of(const struct flow_sub *sub, uint32_t hash)
+{
+    if (__builtin_expect(sub->old != NULL, 0) &&
+        (hash & sub->old->mask) >= sub->n_moved)
+        return sub->old;
+    return sub->hash;
+}
 /* dp: the entry of the table that matches the key with the highest priority;
  * null: none. */
 struct flow *flow_lookup(const struct flow_tables *, uint8_t table,
@@ -234,29 +233,5 @@ uint64_t flow_path_hash(const struct flow_tables *, uint8_t from,
 const struct flow_path *flow_path_get(struct flow_tables *, uint8_t from,
                                       const struct ofp_key *, uint64_t hash,
                                       const uint64_t *word);
-
-/* --- action sets -----------------------------------------------------------
- */
-
-struct flow_set {
-    uint32_t types;  /* bit: there is an action of the type */
-    uint64_t fields; /* bit: there is a set-field of the field */
-    const struct ofp_action *of_type[OFP_N_ACTS];    /* but SET_FIELD */
-    const struct ofp_action *of_field[OFP_N_FIELDS]; /* SET_FIELD */
-};
-
-static inline void
-flow_set_clear(struct flow_set *s)
-{
-    s->types = 0;
-    s->fields = 0;
-}
-
-/* Adds actions, each in place of one of its kind. */
-void flow_set_write(struct flow_set *, const struct ofp_action *, uint32_t n);
-/* Lists the set in the order of carrying out; at most FLOW_SET_MAX. */
-#define FLOW_SET_MAX (OFP_N_ACTS + OFP_N_FIELDS)
-uint32_t flow_set_list(const struct flow_set *,
-                       const struct ofp_action *list[FLOW_SET_MAX]);
 
 #endif

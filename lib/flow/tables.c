@@ -25,6 +25,8 @@ flow_tables_create(uint64_t seed)
     memset(t, 0, sizeof(*t));
     for (int i = 0; i < 4; i++)
         t->secret[i] = rng_u64(&rng) | 1;
+    for (size_t i = 0; i < OFP_KEY_WORDS; i++)
+        t->word_secret[i] = rng_u64(&rng);
     /* Taken from the system as it is used: a bridge without flows uses none.
      * Its zeros are of no generation. */
     cache = mmap(NULL, CACHE_BYTES, PROT_READ | PROT_WRITE,
@@ -58,7 +60,7 @@ static void
 free_table(struct flow_table *ft)
 {
     for (uint32_t i = 0; i < ft->n_subs; i++) {
-        struct flow_sub *s = ft->sub[i];
+        struct flow_sub *s = ft->probe[i].sub;
 
         free_chains(s->hash);
         /* Those of its chains that were moved are in the other. */
@@ -68,7 +70,7 @@ free_table(struct flow_table *ft)
         free(s->count);
         free(s);
     }
-    free(ft->sub);
+    free(ft->probe);
 }
 
 void

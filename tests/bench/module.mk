@@ -31,6 +31,13 @@ tests_bench_mem_bench_LDADD = lib/conf/libconf.a lib/dp/libdp.a \
 	lib/pkt/libpkt.a lib/wire/libwire.a lib/base/libbase.a \
 	$(JSONC_LIBS) $(LIBNL_LIBS) $(XDP_LIBS)
 
+bench_programs += tests/bench/flow_bench
+tests_bench_flow_bench_SOURCES = tests/bench/flow_bench.c
+tests_bench_flow_bench_LDADD = lib/dp/libdp.a lib/netdev/libnetdev.a \
+	lib/flow/libflow.a lib/ofp/libofp.a lib/qos/libqos.a \
+	lib/pkt/libpkt.a lib/wire/libwire.a lib/base/libbase.a \
+	$(LIBNL_LIBS) $(XDP_LIBS)
+
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)
 .PHONY: bench bench-programs instructions
@@ -40,5 +47,6 @@ instructions: tests/bench/mem_bench
 		python3 $(top_srcdir)/tests/bench/mem_instructions.py \
 		--write $(top_srcdir)/tests/bench/instructions.json
 bench: all bench-programs
+	$(top_builddir)/tests/bench/flow_bench
 	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
 		python3 $(top_srcdir)/tests/bench/run.py $(BENCH_FLAGS)
