@@ -12,14 +12,14 @@ FROM debian:bookworm-slim AS build
 RUN apt-get -q update && \
     DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
         install autoconf automake gcc libc6-dev make pkg-config \
-        libbpf-dev libcap-ng-dev libcriterion-dev libevent-dev \
+        libbpf-dev libcap-ng-dev libevent-dev \
         libjson-c-dev libnl-3-dev libnl-route-3-dev libsqlite3-dev \
         libxdp-dev sqlite3 python3
 WORKDIR /src
 COPY . .
 RUN autoreconf -fi && mkdir /build && cd /build && \
     /src/configure -q --prefix=/usr --sysconfdir=/etc --localstatedir=/var \
-        --runstatedir=/run && \
+        --runstatedir=/run --without-criterion && \
     make -s -j"$(nproc)" && make -s install-strip DESTDIR=/out && \
     install -D -m 755 /src/utilities/docker/sluice-container \
         /out/usr/bin/sluice-container && \
