@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The port of ours at the other end of a veth pair. */
 static bool
@@ -178,11 +179,44 @@ look_at_late(struct diagnosis *x)
                 late, x->prio, allowed.total_bytes);
 }
 
+/* What swallows PFC frames between us and whoever is meant to obey them. */
+static void
+look_at_path(struct diagnosis *x)
+{
+    static const char *const deaf[] = {"macvlan", "macvtap", "ipvlan",
+                                       "ipvtap"};
+    const struct netdev *nd = x->v->port->netdev;
+    struct link_info info, other, master;
+
+    if (!nd || !nd->ifindex || link_get_index(nd->ifindex, &info, NULL))
+        return;
+    for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
+        if (!strcmp(info.kind, deaf[i]))
+            doctor_find(x, NO, "path", 0, NULL,
+                        "%s is a %s interface, to which PFC frames are never "
+                        "delivered: use a veth pair",
+                        info.name, info.kind);
+    if (!strcmp(info.kind, "bridge"))
+        doctor_find(x, NO, "path", 0, NULL,
+                    "%s is a Linux bridge, which drops PFC frames: use a "
+                    "veth pair",
+                    info.name);
+    if (info.peer && !link_get_index(info.peer, &other, NULL) &&
+        other.master && !link_get_index(other.master, &master, NULL) &&
+        (!strcmp(master.kind, "bridge") ||
+         !strcmp(master.kind, "openvswitch")))
+        doctor_find(x, NO, "path", 0, NULL,
+                    "the other end of %s is a port of %s, a bridge that drops "
+                    "PFC frames",
+                    info.name, master.name);
+}
+
 void
 doctor_peer(struct diagnosis *x)
 {
     struct port_view peer;
 
+    look_at_path(x);
     if (find_peer(x->v, &peer)) {
         look_at_known_rate(x, &peer);
         look_at_known_pfc(x, &peer);

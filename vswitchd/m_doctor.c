@@ -477,7 +477,8 @@ const struct rpc_method methods_doctor[] = {
                   "one mends it, command).  Terms: headroom, headroom-pool, "
                   "ring, tap-queue, "
                   "small-frames, buffers, rate, peer-rate, peer-pfc, "
-                  "backpressure, sockets, interface, nic, violations.",
+                  "path, backpressure, sockets, interface, nic, "
+                  "violations.",
         .example = "{}",
         .handler = doctor_show,
     },

@@ -118,6 +118,7 @@ fill_info(struct link_info *info, struct rtnl_link *link)
         .ifindex = (uint32_t) rtnl_link_get_ifindex(link),
         .mtu = rtnl_link_get_mtu(link),
         .txqlen = rtnl_link_get_txqlen(link),
+        .master = (uint32_t) rtnl_link_get_master(link),
         .is_ether = rtnl_link_get_arptype(link) == ARPHRD_ETHER,
         .up = flags & IFF_UP,
         .running = flags & IFF_RUNNING,

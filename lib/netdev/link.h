@@ -26,6 +26,8 @@ struct link_info {
     uint32_t txqlen;                /* transmit queue length, frames */
     uint32_t peer;                  /* veth: number of the other end if that is
                                        in this namespace too; else 0 */
+    uint32_t master;                /* bridge or bond that it is a port of, in
+                                       this namespace; else 0 */
     uint8_t mac[6];                 /* hardware address */
     bool is_ether;                  /* frames are Ethernet */
     bool is_tap;                    /* a TUN/TAP interface (kind "tun") */

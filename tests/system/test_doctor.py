@@ -259,4 +259,28 @@ def _(t):
     assert d.rpc("audit.show")[0]["ok"]
 
 
+@slc.test("a path that swallows PFC frames is found")
+def _(t):
+    ns = t.enter_context(slc.Netns("path"))
+    d = t.enter_context(slc.Daemon(ns))
+    ns.veth("p1", "e1").veth("p2", "e2")
+    ns.ip("link", "add", "slcbr", "type", "bridge")
+    ns.ip("link", "set", "e1", "master", "slcbr")
+    made = ns.ip("link", "add", "link", "e2", "slcmv", "type", "macvlan",
+                 check=False).returncode == 0
+    d.rpc("bridge.add", name="br0")
+    wanted = {"p1": "is a port of slcbr"}
+    if made:
+        wanted["slcmv"] = "is a macvlan interface"
+    for name in list(wanted) + ["p2"]:
+        d.rpc("port.add", bridge="br0", name=name, rate_bps=10 ** 8,
+              pfc={"priorities": [3]})
+    for x in d.rpc("doctor.show"):
+        found = [f["message"] for f in x["findings"] if f["term"] == "path"]
+        if x["port"] in wanted:
+            assert x["lossless"] == "no" and wanted[x["port"]] in found[0], x
+        else:
+            assert not found, found
+
+
 slc.main(root=True, needs=["ip"])

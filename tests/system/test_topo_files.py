@@ -144,6 +144,23 @@ topology:
   links:
     - endpoints: ["a:e0", "b:e0"]
 """, "sluice-flow", ["no host 'c'"]),
+    ("an address of a host that has no tap", PAIR.replace(
+        "b:\n", "b: {labels: {sluice-address: 192.0.2.1/24}}\n") + """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+""", "sluice-address", ["of role lossless-host", "of role host"]),
+    ("an address that is none", PAIR.replace(
+        "b:\n", "b: {labels: {sluice-role: lossless-host, sluice-address: "
+        "192.0.2.300}}\n") + """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+""", "sluice-address", ["192.0.2.300"]),
+    ("a flow of a switch", PAIR.replace(
+        "b:\n", "b: {labels: {sluice-role: switch, sluice-flow: "
+        "'to=a,prio=3'}}\n") + """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+""", "sluice-flow", ["of role host"]),
     ("an expectation that is none", PAIR.replace(
         "none}", "none, labels: {sluice-expect.x: 'lost prio=3'}}") + """
   links:

@@ -365,10 +365,13 @@ def _check_names(topo):
         for key, label in node.labels.items():
             unknown(key, label, known)
             base, dot, name = key.partition(".")
-            if base == "sluice-flow" and node.role != "host":
-                raise FileError(topo.path, label.line, "the label '%s' is "
-                                "for nodes of role host: '%s' is of role %s"
-                                % (key, node.name, node.role))
+            for labels, role in ((("sluice-flow",), "host"),
+                                 (_LOSSLESS_HOST, LOSSLESS_HOST)):
+                if base in labels and node.role != role:
+                    raise FileError(
+                        topo.path, label.line, "the label '%s' is for nodes "
+                        "of role %s: '%s' is of role %s" % (
+                            key, role, node.name, node.role))
             if dot and base in of_port and node.interface(name) is None:
                 raise FileError(topo.path, label.line, "the label '%s': node "
                                 "'%s' has no interface '%s'" % (
