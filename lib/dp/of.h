@@ -105,10 +105,12 @@ const struct dp_of_counters *dp_of_counters(const struct dp *);
  * was taken out of the bridge since is passed over.  NORMAL heeds them too. */
 void dp_of_set_port(struct dp *, uint16_t slot, uint32_t config, bool link_up);
 
-/* dp (through dp_post): what set-config asks for.  At first neither. */
+/* dp (through dp_post): what connections ask for.  At first nothing. */
 struct dp_of_options {
     bool drop_fragments; /* OFPC_FRAG_DROP: IP fragments, all of them */
     bool invalid_ttl;    /* packet-in for a TTL that would fall to 0 */
+    bool misses;         /* the same for a frame that no entry matches, as
+                            OpenFlow 1.0 has it: NO_MATCH, no cookie */
 };
 void dp_of_set_options(struct dp *, const struct dp_of_options *);
 

@@ -147,6 +147,7 @@ packet_out(struct dp *dp, const struct out_record *rec, const uint8_t *more)
     struct pkt *p = NULL;
 
     counter_add(&dp->of->n.n_out, 1);
+    dp->of->news = true; /* a barrier may wait for it */
     /* They are charged to no group, and leave most buffers to those who are.
      */
     if (rec->len >= ETH_HDR_LEN &&

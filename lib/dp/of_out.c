@@ -476,9 +476,14 @@ stop(struct flow_run *r, enum flow_stop why)
     }
     if (why == FLOW_STOP_MISS)
         counter_add(&of->n.n_table_miss, 1);
-    if (why == FLOW_STOP_TTL && of->options.invalid_ttl &&
-        !(run->from && run->from->of_config & OFPPC_NO_PACKET_IN))
+    if (run->from && run->from->of_config & OFPPC_NO_PACKET_IN)
+        return;
+    if (why == FLOW_STOP_TTL && of->options.invalid_ttl)
         of_packet_in(run, OFPR_INVALID_TTL, OFPCML_NO_BUFFER);
+    if (why == FLOW_STOP_MISS && of->options.misses) {
+        run->r.flow = NULL; /* that of the table before */
+        of_packet_in(run, OFPR_NO_MATCH, OFPCML_NO_BUFFER);
+    }
 }
 
 static bool
