@@ -155,6 +155,7 @@ static const struct decode_form stats_forms[] = {
     {3, OFPK_MP_TABLE, 0, true, NULL},
     {4, OFPK_MP_PORT_STATS, 8, true, decode_which},
     {5, OFPK_MP_QUEUE, 8, true, decode_which},
+    {13, OFPK_MP_PORT_DESC, 0, true, NULL}, /* of 1.3, as Open vSwitch */
 };
 
 static bool
