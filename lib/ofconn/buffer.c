@@ -12,8 +12,7 @@
 #define ID_MASK 0x7fffffffu
 
 uint32_t
-ofconn_buffer_put(struct ofconn_switch *s, const void *frame, size_t n,
-                  uint32_t in_port)
+ofconn_buffer_put(struct ofconn_switch *s, const void *frame, size_t n)
 {
     struct buffer *b = &s->buffer[s->n_buffered % OFCONN_N_BUFFERS];
     void *copy = malloc(n ? n : 1);
@@ -22,14 +21,14 @@ ofconn_buffer_put(struct ofconn_switch *s, const void *frame, size_t n,
         return UINT32_MAX;
     memcpy(copy, frame, n);
     free(b->frame);
-    *b = (struct buffer){s->n_buffered & ID_MASK, in_port, copy, n};
+    *b = (struct buffer){s->n_buffered & ID_MASK, copy, n};
     s->n_buffered++;
     return b->id;
 }
 
 bool
-ofconn_buffer_take(struct ofconn_switch *s, uint32_t id, void **frame,
-                   size_t *n, uint32_t *in_port, struct ofp_error *e)
+ofconn_buffer_get(struct ofconn_switch *s, uint32_t id, const void **frame,
+                  size_t *n, struct ofp_error *e)
 {
     struct buffer *b = &s->buffer[id % OFCONN_N_BUFFERS];
     uint32_t age = (s->n_buffered - id) & ID_MASK; /* 1: the newest */
@@ -44,9 +43,18 @@ ofconn_buffer_take(struct ofconn_switch *s, uint32_t id, void **frame,
                         id);
     *frame = b->frame;
     *n = b->n;
-    *in_port = b->in_port;
-    b->frame = NULL;
     return true;
+}
+
+void
+ofconn_buffer_free(struct ofconn_switch *s, uint32_t id)
+{
+    struct buffer *b = &s->buffer[id % OFCONN_N_BUFFERS];
+
+    if (b->id != id)
+        return;
+    free(b->frame);
+    b->frame = NULL;
 }
 
 void

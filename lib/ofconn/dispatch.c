@@ -159,9 +159,12 @@ refuse_slave(struct ofp_error *e)
     return OFCONN_ERROR;
 }
 
+/* Of a message that may change what it hears of. */
 static enum ofconn_verdict
-verdict(bool ok)
+asked(struct ofconn *c, bool ok)
 {
+    if (ok && c->s->ops->asked)
+        c->s->ops->asked(c->s->sw, c);
     return ok ? OFCONN_OK : OFCONN_ERROR;
 }
 
@@ -206,7 +209,7 @@ carry_out(struct ofconn *c, enum act act, const struct ofconn_msg *m,
         get_config(c, m);
         return OFCONN_OK;
     case A_SET_CONFIG:
-        return verdict(set_config(c, m, e));
+        return asked(c, set_config(c, m, e));
     case A_MODIFY:
         if (c->role == OFCONN_SLAVE)
             return refuse_slave(e);
@@ -221,14 +224,14 @@ carry_out(struct ofconn *c, enum act act, const struct ofconn_msg *m,
         barrier(c, m);
         return OFCONN_OK;
     case A_ROLE:
-        return verdict(ofconn_take_role(c, m, e));
+        return asked(c, ofconn_take_role(c, m, e));
     case A_GET_ASYNC:
         if (!has_length(m, OFP_HEADER_BYTES, e))
             return OFCONN_ERROR;
         ofconn_take_get_async(c, m);
         return OFCONN_OK;
     case A_SET_ASYNC:
-        return verdict(ofconn_take_set_async(c, m, e));
+        return asked(c, ofconn_take_set_async(c, m, e));
     }
     return OFCONN_OK;
 }

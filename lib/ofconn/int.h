@@ -9,10 +9,9 @@
 #include "ofconn/proto.h"
 
 struct buffer {
-    uint32_t id;      /* that it was sent under; meaningless without frame */
-    uint32_t in_port; /* where it came from */
-    void *frame;      /* null: none, or taken already */
-    size_t n;         /* its octets */
+    uint32_t id; /* that it was sent under; meaningless without frame */
+    void *frame; /* null: none, or taken already */
+    size_t n;    /* its octets */
 };
 
 struct ofconn_switch {

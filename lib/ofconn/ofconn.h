@@ -27,8 +27,8 @@
 #define OFCONN_OUT_MAX     1048576u /* so many: the connection is given up */
 #define OFCONN_TURN        256      /* messages of one ofconn_input() */
 #define OFCONN_MAX_BUNDLES 16       /* of a connection */
-#define OFCONN_BUNDLE_MSGS 1048576u /* messages of a bundle */
-#define OFCONN_BUDGET      ((size_t) 256 << 20) /* octets, of a switch */
+#define OFCONN_BUNDLE_MSGS 131072u  /* messages of a bundle */
+#define OFCONN_BUDGET      ((size_t) 128 << 20) /* octets, of a switch */
 #define OFCONN_MAX_PARTS   4        /* segmented requests of a connection */
 #define OFCONN_PART_BYTES  2097152u /* of one of them */
 #define OFCONN_BUNDLE_NS   UINT64_C(60000000000) /* idle: discarded */
@@ -109,9 +109,11 @@ struct ofconn_ops {
     /* Flags of SET_CONFIG: false, they are not supported. */
     uint16_t (*get_frags)(void *sw);
     bool (*set_frags)(void *sw, uint16_t flags);
-    /* Hello is over; the connection ends.  May be null. */
+    /* Hello is over; the connection ends; what it wants to hear of is not what
+     * it was.  May be null. */
     void (*up)(void *sw, struct ofconn *);
     void (*down)(void *sw, struct ofconn *);
+    void (*asked)(void *sw, struct ofconn *);
 };
 
 /* Where bytes go. */
@@ -161,7 +163,7 @@ void ofconn_go_on(struct ofconn *, uint64_t now_ns);
 bool ofconn_waits_for_switch(const struct ofconn *);
 /* Whether ofconn_go_on() has something to do as soon as others had a turn. */
 bool ofconn_wants_turn(const struct ofconn *);
-/* Octets have left: the peer is alive. */
+/* Octets have left that the peer did not take before: it is alive. */
 void ofconn_has_sent(struct ofconn *, uint64_t now_ns);
 /* Does what is due; returns when it wants to be called next. */
 uint64_t ofconn_tick(struct ofconn *, uint64_t now_ns);
@@ -191,11 +193,13 @@ struct ofconn *ofconn_first(const struct ofconn_switch *);
 struct ofconn *ofconn_next(const struct ofconn *);
 
 /* Frames that were sent to controllers in part: 256 at most, the oldest gives
- * way.  put returns the buffer_id (OFP_NO_BUFFER: no memory).  take hands a
- * frame over, to be freed; false with BUFFER_EMPTY or BUFFER_UNKNOWN. */
-uint32_t ofconn_buffer_put(struct ofconn_switch *, const void *frame, size_t n,
-                           uint32_t in_port);
-bool ofconn_buffer_take(struct ofconn_switch *, uint32_t id, void **frame,
-                        size_t *n, uint32_t *in_port, struct ofp_error *);
+ * way.  put returns the buffer_id (all ones: no memory).  get borrows a frame
+ * till the next put; false with BUFFER_EMPTY or BUFFER_UNKNOWN.  free: it was
+ * used. */
+uint32_t ofconn_buffer_put(struct ofconn_switch *, const void *frame,
+                           size_t n);
+bool ofconn_buffer_get(struct ofconn_switch *, uint32_t id, const void **frame,
+                       size_t *n, struct ofp_error *);
+void ofconn_buffer_free(struct ofconn_switch *, uint32_t id);
 
 #endif

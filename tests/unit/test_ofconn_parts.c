@@ -327,25 +327,26 @@ Test(ofconn_buffers, a_ring)
 {
     struct rig r;
     struct ofp_error e;
-    void *frame;
+    const void *frame;
     size_t n;
-    uint32_t first, in_port;
+    uint32_t first;
 
     rig_init(&r);
-    cr_assert(!ofconn_buffer_take(r.s, 0, &frame, &n, &in_port, &e));
+    cr_assert(!ofconn_buffer_get(r.s, 0, &frame, &n, &e));
     cr_assert(e.type == 1 && e.code == 8, "unknown");
-    first = ofconn_buffer_put(r.s, "abc", 3, 7);
-    cr_assert(ofconn_buffer_take(r.s, first, &frame, &n, &in_port, &e));
-    cr_assert(n == 3 && in_port == 7 && !memcmp(frame, "abc", 3));
-    free(frame);
-    cr_assert(!ofconn_buffer_take(r.s, first, &frame, &n, &in_port, &e));
+    first = ofconn_buffer_put(r.s, "abc", 3);
+    cr_assert(ofconn_buffer_get(r.s, first, &frame, &n, &e));
+    cr_assert(n == 3 && !memcmp(frame, "abc", 3));
+    ofconn_buffer_free(r.s, first);
+    ofconn_buffer_free(r.s, first + 1);
+    cr_assert(!ofconn_buffer_get(r.s, first, &frame, &n, &e));
     cr_assert(e.type == 1 && e.code == 7, "used");
-    first = ofconn_buffer_put(r.s, "abc", 3, 7);
+    first = ofconn_buffer_put(r.s, "abc", 3);
     for (int i = 0; i < OFCONN_N_BUFFERS; i++)
-        ofconn_buffer_put(r.s, "x", 1, 1);
-    cr_assert(!ofconn_buffer_take(r.s, first, &frame, &n, &in_port, &e));
+        ofconn_buffer_put(r.s, "x", 1);
+    cr_assert(!ofconn_buffer_get(r.s, first, &frame, &n, &e));
     cr_assert(e.code == 7, "gave way");
-    cr_assert(!ofconn_buffer_take(r.s, UINT32_MAX, &frame, &n, &in_port, &e));
+    cr_assert(!ofconn_buffer_get(r.s, UINT32_MAX, &frame, &n, &e));
     cr_assert(e.code == 8);
     ofconn_switch_destroy(r.s);
 }
