@@ -16,12 +16,12 @@ cd "$(dirname "$0")"
 
 build_packages="autoconf automake gcc libc6-dev make pkg-config
     libbpf-dev libcap-ng-dev libcriterion-dev libevent-dev libjson-c-dev
-    libnl-3-dev libnl-route-3-dev libsqlite3-dev libsystemd-dev libxdp-dev
-    sqlite3"
+    libnl-3-dev libnl-route-3-dev libsqlite3-dev libssl-dev libsystemd-dev
+    libxdp-dev sqlite3"
 run_packages="iproute2 python3 python3-yaml"
-check_packages="bash-completion clang-format ethtool iperf3 libxml2-utils
-    man-db netcat-openbsd openvswitch-common python3-os-ken socat tshark
-    valgrind xz-utils"
+check_packages="bash-completion clang-format ethtool iperf3 iputils-ping
+    libxml2-utils man-db netcat-openbsd openssl openvswitch-common
+    openvswitch-testcontroller python3-os-ken socat tshark valgrind xz-utils"
 
 say()
 {
@@ -44,6 +44,19 @@ missing_of()
     done
 }
 
+# Some packages bring a service beside the tool that is wanted (a controller
+# on the OpenFlow port, for one): none is started.
+policy=/usr/sbin/policy-rc.d
+made_policy=
+start_no_services()
+{
+    [ ! -e "$policy" ] || return 0
+    made_policy=$policy
+    trap 'rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 755 "$policy"
+}
+
 install_missing()
 {
     command -v dpkg-query >/dev/null ||
@@ -57,13 +70,15 @@ install_missing()
     DEBIAN_FRONTEND=noninteractive
     export DEBIAN_FRONTEND
     apt-get -q -q update
+    start_no_services
     # shellcheck disable=SC2086 -- a list of names
     apt-get -q -q -y --no-install-recommends install $missing \
         </dev/null >boot-apt.log 2>&1 || {
         cat boot-apt.log >&2
         die "apt-get could not install: $missing"
     }
-    rm -f boot-apt.log
+    rm -f boot-apt.log $made_policy
+    trap - EXIT
 }
 
 build()

@@ -121,9 +121,10 @@ struct ctl_noun {
 };
 
 extern const struct ctl_noun ctl_apply, ctl_audit, ctl_bridge, ctl_buffer,
-    ctl_doctor, ctl_drill, ctl_events, ctl_export, ctl_headroom, ctl_import,
-    ctl_mac, ctl_map, ctl_pause, ctl_pfc, ctl_pool, ctl_port, ctl_preset,
-    ctl_profile, ctl_queue, ctl_rpc, ctl_stats, ctl_status_noun, ctl_watchdog;
+    ctl_controller, ctl_doctor, ctl_drill, ctl_events, ctl_export,
+    ctl_headroom, ctl_import, ctl_mac, ctl_map, ctl_pause, ctl_pfc, ctl_pool,
+    ctl_port, ctl_preset, ctl_profile, ctl_queue, ctl_rpc, ctl_stats,
+    ctl_status_noun, ctl_watchdog;
 
 /* One run of the program. */
 struct ctl {

@@ -14,7 +14,7 @@ const struct ctl_noun *const ctl_nouns[] = {
     &ctl_watchdog,    &ctl_drill,  &ctl_buffer, &ctl_pool,  &ctl_profile,
     &ctl_headroom,    &ctl_queue,  &ctl_map,    &ctl_mac,   &ctl_stats,
     &ctl_events,      &ctl_apply,  &ctl_export, &ctl_audit, &ctl_doctor,
-    &ctl_preset,      &ctl_import, &ctl_rpc,    NULL,
+    &ctl_controller,  &ctl_preset, &ctl_import, &ctl_rpc,   NULL,
 };
 
 static const struct {

@@ -61,6 +61,7 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_bridge.c \
 	utilities/ctl_buffer.c \
 	utilities/ctl_config.c \
+	utilities/ctl_controller.c \
 	utilities/ctl_doctor.c \
 	utilities/ctl_events.c \
 	utilities/ctl_file.c \

@@ -18,6 +18,7 @@
 
 struct links;
 struct ofbridge;
+struct ofd_control;
 struct rpc_server;
 
 struct daemon {
@@ -31,6 +32,8 @@ struct daemon {
     struct ofbridge *ofbridges;               /* their books, by name */
     struct rpc_registry *registry;            /* methods */
     struct rpc_server *server;                /* null until it listens */
+    const char *socket;                       /* path of the control socket */
+    struct ofd_control *of;                   /* OpenFlow of the bridges */
     struct links *links;                      /* interfaces of the kernel */
     uint64_t started_ns;                      /* by clock_ns() */
 };

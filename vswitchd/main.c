@@ -18,6 +18,7 @@
 #include "links.h"
 #include "memory.h"
 #include "methods.h"
+#include "of.h"
 #include "ofbridge.h"
 #include "options.h"
 #include "rpc_server.h"
@@ -246,6 +247,7 @@ start(struct process *p, struct err *err)
     int error = 0;
 
     d->database = p->o.database;
+    d->socket = p->o.socket;
     d->started_ns = clock_ns();
     if (p->o.host)
         error = host_parse(p->o.host, &p->host, err);
@@ -284,6 +286,7 @@ end(struct process *p)
         close(p->unix_fd);
     if (p->tcp_fd >= 0)
         close(p->tcp_fd);
+    ofd_end(d);
     /* All at once: letting go of pauses may take a moment each. */
     for (uint32_t i = 0; i < d->n_bridges; i++)
         bridge_stop_begin(d->bridges[i]);

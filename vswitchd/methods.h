@@ -23,6 +23,7 @@ extern const struct rpc_method methods_stats[];
 extern const struct rpc_method methods_audit[];
 extern const struct rpc_method methods_doctor[];
 extern const struct rpc_method methods_config[];
+extern const struct rpc_method methods_controller[];
 extern const struct rpc_method methods_preset[];
 extern const struct rpc_method methods_events[];
 extern const struct rpc_method methods_clear[];

@@ -31,6 +31,7 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/m_buffer.c \
 	vswitchd/m_clear.c \
 	vswitchd/m_config.c \
+	vswitchd/m_controller.c \
 	vswitchd/m_daemon.c \
 	vswitchd/m_doctor.c \
 	vswitchd/m_drill.c \
@@ -57,6 +58,16 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/ofbridge.h \
 	vswitchd/ofports.c \
 	vswitchd/ofports.h \
+	vswitchd/of.c \
+	vswitchd/of.h \
+	vswitchd/of_async.c \
+	vswitchd/of_fail.c \
+	vswitchd/of_int.h \
+	vswitchd/of_ops.c \
+	vswitchd/of_peer.c \
+	vswitchd/of_stats.c \
+	vswitchd/of_target.c \
+	vswitchd/of_tls.c \
 	vswitchd/options.c \
 	vswitchd/options.h \
 	vswitchd/privs.c \
@@ -70,11 +81,12 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/watch.c \
 	vswitchd/watch.h
 vswitchd_sluiced_CPPFLAGS = $(AM_CPPFLAGS) \
-	$(LIBEVENT_CFLAGS) $(JSONC_CFLAGS) $(CAPNG_CFLAGS) $(SYSTEMD_CFLAGS)
+	$(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(JSONC_CFLAGS) $(CAPNG_CFLAGS) $(SYSTEMD_CFLAGS)
 vswitchd_sluiced_LDADD = \
 	lib/ofproto/libofproto.a \
 	db/libdb.a \
 	lib/rpc/librpc.a \
+	lib/ofconn/libofconn.a \
 	lib/conf/libconf.a \
 	lib/dp/libdp.a \
 	lib/netdev/libnetdev.a \
@@ -84,7 +96,7 @@ vswitchd_sluiced_LDADD = \
 	lib/pkt/libpkt.a \
 	lib/wire/libwire.a \
 	lib/base/libbase.a \
-	$(LIBEVENT_LIBS) $(LIBNL_LIBS) $(XDP_LIBS) $(JSONC_LIBS) $(SQLITE_LIBS) \
+	$(LIBEVENT_LIBS) $(OPENSSL_LIBS) $(LIBNL_LIBS) $(XDP_LIBS) $(JSONC_LIBS) $(SQLITE_LIBS) \
 	$(CAPNG_LIBS) $(SYSTEMD_LIBS) -lm
 EXTRA_DIST += vswitchd/may_include
 

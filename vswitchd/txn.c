@@ -8,6 +8,7 @@
 #include "build.h"
 #include "conf/blame.h"
 #include "events.h"
+#include "of.h"
 #include "qos/headroom.h"
 
 #include <string.h>
@@ -78,6 +79,7 @@ commit(struct daemon *d, struct conf *to, enum build_mode mode,
 {
     struct change c = {.n = 0};
     struct conf *from = d->conf;
+    struct ofd_change *of = NULL;
     int error;
 
     conf_settle_ports(to, from);
@@ -89,6 +91,8 @@ commit(struct daemon *d, struct conf *to, enum build_mode mode,
     if (error && err)
         conf_blame_memory(from, to, err);
     if (!error)
+        error = ofd_prepare(d, to, mode == BUILD_LENIENT, &of, err);
+    if (!error)
         error = build_change(d, to, mode, &c, err);
     if (!error) {
         error = store_commit(d->store, from, to, err);
@@ -96,12 +100,15 @@ commit(struct daemon *d, struct conf *to, enum build_mode mode,
             abort_change(&c);
     }
     if (error) {
+        ofd_abort(of);
         conf_destroy(to);
         return error;
     }
     d->conf = to;
     d->conf_generation++;
+    ofd_end_gone(d, to);
     build_commit(d, c.builds, c.n, c.gone, c.n_gone);
+    ofd_commit(d, of);
     events_config(d, from, to);
     conf_destroy(from);
     return 0;
@@ -133,6 +140,7 @@ int
 txn_start(struct daemon *d, struct err *err)
 {
     struct change c = {.n = 0};
+    struct ofd_change *of = NULL;
     struct conf *to;
     int error = store_load(d->store, &to, err);
 
@@ -143,7 +151,10 @@ txn_start(struct daemon *d, struct err *err)
     error = conf_validate(to, err);
     if (!error)
         error = build_change(d, to, BUILD_LENIENT, &c, err);
-    if (!error)
-        build_commit(d, c.builds, c.n, c.gone, c.n_gone);
-    return error;
+    if (error)
+        return error;
+    build_commit(d, c.builds, c.n, c.gone, c.n_gone);
+    if (!ofd_prepare(d, to, true, &of, err))
+        ofd_commit(d, of);
+    return 0;
 }
