@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Real peers: ovs-ofctl, controllers on os-ken, ovs-testcontroller.  Each is
+# skipped, visibly, where it is not installed.
+EXTRA_DIST += \
+	tests/interop/apps/learn10.py \
+	tests/interop/apps/learn13.py \
+	tests/interop/of13.py
+interop_tests = \
+	tests/interop/test_controllers.py \
+	tests/interop/test_ofctl.py \
+	tests/interop/test_osken.py
+dist_check_SCRIPTS += $(interop_tests)
+TESTS += $(interop_tests)
