@@ -222,39 +222,11 @@ bridge_stop_begin(struct bridge *b)
         dp_thread_stop(b->thread);
 }
 
-/* Closes a netdev whose buffers are those of the pool; true if it was one.
- * Its counts go to *past. */
-static bool
-close_if_exclusive(struct netdev **nd, struct netdev_stats *past)
-{
-    if (!*nd || !(*nd)->cls->is_exclusive)
-        return false;
-    (*nd)->cls->poll_kernel(*nd);
-    if (past)
-        port_add_stats(past, &(*nd)->stats);
-    netdev_close(*nd);
-    *nd = NULL;
-    return true;
-}
-
-/* Buffers of frames that a closed port had not sent yet. */
-static void
-collect(struct dp *dp, void *arg)
-{
-    (void) arg;
-    pkt_collect(dp_pool(dp));
-}
-
 static void
 free_retired(struct bridge *b, struct retired *r)
 {
     struct netdev_stats stats;
-    bool is_shared = close_if_exclusive(&r->netdev, NULL);
 
-    if (r->port)
-        is_shared |= close_if_exclusive(&r->port->netdev, &r->port->past);
-    if (is_shared)
-        bridge_call(b, collect, NULL);
     if (r->port && !r->port->heir) {
         port_stats(r->port, &stats);
         port_add_stats(&b->past, &stats);
@@ -263,20 +235,6 @@ free_retired(struct bridge *b, struct retired *r)
     netdev_close(r->netdev);
     port_destroy(r->port);
     free(r);
-}
-
-/* Before the pool goes. */
-static void
-close_exclusive(struct bridge *b)
-{
-    for (struct retired *r = b->retired; r; r = r->next) {
-        close_if_exclusive(&r->netdev, NULL);
-        if (r->port)
-            close_if_exclusive(&r->port->netdev, &r->port->past);
-    }
-    for (int i = 0; i < DP_MAX_PORTS; i++)
-        if (b->ports[i])
-            close_if_exclusive(&b->ports[i]->netdev, &b->ports[i]->past);
 }
 
 void
@@ -291,7 +249,6 @@ bridge_destroy(struct bridge *b)
     }
     if (b->heir)
         history_inherit(b->heir, b);
-    close_exclusive(b);
     ofbridge_detach(b);
     /* Netdevs give back to the pool what they hold of it; of its last plan the
      * datapath frees no more than the plan. */
@@ -369,10 +326,19 @@ bridge_retire(struct bridge *b, struct dp_plan *plan, struct netdev *netdev,
     b->retired = r;
 }
 
+/* Buffers that closed netdevs still held. */
+static void
+collect(struct dp *dp, void *arg)
+{
+    (void) arg;
+    pkt_collect(dp_pool(dp));
+}
+
 void
 bridge_reap(struct bridge *b)
 {
     struct retired **at = &b->retired;
+    bool any = false;
 
     /* A descriptor that is still waited for must not be closed. */
     if (dp_thread_poll_generation(b->thread) < b->poll_generation)
@@ -385,8 +351,11 @@ bridge_reap(struct bridge *b)
             continue;
         }
         *at = r->next;
+        any |= r->netdev || r->port;
         free_retired(b, r);
     }
+    if (any)
+        bridge_call(b, collect, NULL);
 }
 
 bool

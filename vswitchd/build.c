@@ -17,11 +17,13 @@
 
 /* An Ethernet header and two tags: what a frame has beyond the MTU. */
 #define FRAME_OVERHEAD 22u
-/* The ring that the afpacket provider makes by itself, what a slot of it takes
- * beside the frame, and steps to choose a larger one in. */
-#define RING_DEFAULT       2097152u
-#define RING_SLOT_OVERHEAD 224u
-#define RING_STEP          262144u
+/* The ring that the providers make by themselves, what a slot of it takes
+ * beside the frame (of an AF_XDP port it is a buffer of the pool), and steps
+ * to choose a larger one in. */
+#define RING_DEFAULT         2097152u
+#define RING_SLOT_OVERHEAD   224u
+#define RING_BUFFER_OVERHEAD 384u
+#define RING_STEP            262144u
 /* A tap that holds its senders back: 16384 frames. */
 #define RING_HOLD 33554432u
 
@@ -51,6 +53,8 @@ ring_bytes(const struct build *x, const struct conf_port *cp,
     struct conf_live live = {.speed_bps = speed_bps};
     struct headroom h;
     uint64_t frame = x->conf->max_frame_bytes, bytes;
+    uint32_t beside = cp->cls == &netdev_afpacket ? RING_SLOT_OVERHEAD
+                                                  : RING_BUFFER_OVERHEAD;
 
     if (cp->cls == &netdev_tap)
         return build_tap_ring(cp);
@@ -58,8 +62,7 @@ ring_bytes(const struct build *x, const struct conf_port *cp,
         !conf_lossless_groups(x->conf, cp))
         return cp->ring_bytes;
     conf_port_headroom_terms(x->conf, cp, &live, HEADROOM_MIN_STALL_NS, &h);
-    bytes = (h.stall_bytes * 5 / 4 / frame + PKT_BATCH) *
-            (frame + RING_SLOT_OVERHEAD);
+    bytes = (h.stall_bytes * 5 / 4 / frame + PKT_BATCH) * (frame + beside);
     bytes = (bytes + RING_STEP - 1) / RING_STEP * RING_STEP;
     if (bytes <= RING_DEFAULT)
         return 0;

@@ -17,9 +17,11 @@
 
 /* Preamble, FCS and the gap: what a frame takes on the wire beyond itself. */
 #define WIRE_OVERHEAD 24u
-/* A slot of the receive ring has that much beside the frame, at most. */
-#define SLOT_OVERHEAD 224u
-#define RING_BLOCK    UINT64_C(262144)
+/* A slot of the receive ring has that much beside the frame, at most; a buffer
+ * of the pool, which is one of an AF_XDP port, more. */
+#define SLOT_OVERHEAD   224u
+#define BUFFER_OVERHEAD 384u
+#define RING_BLOCK      UINT64_C(262144)
 /* What stands for a frame of the queue of a TAP (netdev_tap_queue). */
 #define TAP_FRAME_BYTES UINT64_C(2048)
 
@@ -194,9 +196,12 @@ ring_command(const struct diagnosis *x, uint64_t n_slots, char *out,
 
     if (x->v->port->cls != &netdev_tap) {
         /* The provider makes a ring of whole blocks of whole slots. */
+        bool is_afpacket = x->v->port->cls == &netdev_afpacket;
+
         n_slots += n_slots / 64;
-        bytes =
-            n_slots * (x->v->cb->max_frame_bytes + (uint64_t) SLOT_OVERHEAD);
+        bytes = n_slots *
+                (x->v->cb->max_frame_bytes +
+                 (uint64_t) (is_afpacket ? SLOT_OVERHEAD : BUFFER_OVERHEAD));
         bytes = (bytes + RING_BLOCK - 1) / RING_BLOCK * RING_BLOCK;
     }
     if (bytes > CONF_MAX_RING)

@@ -53,6 +53,10 @@ TESTS += tests/system/test_attach.py
 dist_check_SCRIPTS += tests/system/test_host.py
 TESTS += tests/system/test_host.py
 
+# The same on ports of other types.
+dist_check_SCRIPTS += tests/system/test_port_types.py
+TESTS += tests/system/test_port_types.py
+
 # The PFC watchdog and what goes with it.
 dist_check_SCRIPTS += tests/system/test_watchdog.py
 TESTS += tests/system/test_watchdog.py

@@ -391,7 +391,9 @@ def _(t):
     got = stream.stop()
     assert len(got) == len(set(got)) and got == sorted(got), describe(
         got, stream.n)
-    assert len(got) > stream.n * 0.9, "%d of %d" % (len(got), stream.n)
+    # An AF_XDP port is closed before it is opened again.
+    least = 0.9 if slc.port_type("p1") == "afpacket" else 0.3
+    assert len(got) > stream.n * least, "%d of %d" % (len(got), stream.n)
     assert audit(d)
 
 

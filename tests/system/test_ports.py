@@ -466,7 +466,9 @@ def _(t):
         slc.diag("%.0f Mb/s" % transfer(b, a, address, 64 << 20))
     gso = sum(s["netdev"]["rx_gso"] for s in d.rpc("stats.show"))
     slc.diag("%d super-frames" % gso)
-    assert gso > 0, "default offloads make super-frames; none was seen"
+    # Where XDP programs are, the hosts make none.
+    assert gso > 0 or "afpacket" not in map(slc.port_type, ("p1", "p2")), \
+        "default offloads make super-frames; none was seen"
 
 
 @slc.test("a tap port carries traffic between its host and a veth")
@@ -553,6 +555,8 @@ def _(t):
 
 @slc.test("sends that the kernel refuses are repeated, in order, without loss")
 def _(t):
+    if slc.port_type("p2") != "afpacket":
+        raise slc.Skip("AF_XDP does not use the interface's queue")
     rig = Rig(t, pfc={"priorities": [3]})
     # A queue of three frames behind a slow link refuses most of what comes.
     rig.ns.run("tc", "qdisc", "add", "dev", "p2", "root", "tbf", "rate",
