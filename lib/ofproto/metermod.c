@@ -42,12 +42,21 @@ meter_count(struct ofproto *o, uint32_t id, int by)
         m->flow_count += (uint32_t) by;
 }
 
+/* Of flows, or that of all packet-ins. */
+static bool
+id_is_valid(uint32_t id)
+{
+    return (id && id <= OFPM_MAX) || id == OFPM_CONTROLLER;
+}
+
 static bool
 check_meter(const struct ofp_meter *m, struct ofp_error *e)
 {
-    if (!m->id || m->id > OFPM_MAX)
+    if (!id_is_valid(m->id))
         return FAIL(e, OFPMMFC_INVALID_METER,
-                    "meter %u: allowed are 1 to 0xffff0000", m->id);
+                    "meter %u: allowed are 1 to 0xffff0000, and that of "
+                    "controllers",
+                    m->id);
     if (m->flags & ~ALL_FLAGS)
         return FAIL(e, OFPMMFC_BAD_FLAGS, "flags 0x%x: allowed are 0xf",
                     m->flags);
@@ -125,7 +134,7 @@ delete_meters(struct ofproto *o, uint32_t id, uint64_t now_ns,
             take(o, o->meters.item[o->meters.n - 1], now_ns);
         return true;
     }
-    if (!id || id > OFPM_MAX)
+    if (!id_is_valid(id))
         return FAIL(e, OFPMMFC_INVALID_METER,
                     "meter 0x%x is a reserved number", id);
     m = set_get(&o->meters, id);
@@ -147,7 +156,7 @@ meter_mod(struct ofproto *o, const struct ofp_meter_mod *m, bool persist,
                         m->meter.id);
         break;
     case OFPMC_MODIFY:
-        if (!exists && m->meter.id && m->meter.id <= OFPM_MAX)
+        if (!exists && id_is_valid(m->meter.id))
             return FAIL(e, OFPMMFC_UNKNOWN_METER, "there is no meter %u",
                         m->meter.id);
         break;

@@ -36,3 +36,10 @@ tests_unit_test_ofproto_more_SOURCES = tests/unit/test_ofproto_more.c \
 tests_unit_test_ofproto_more_CPPFLAGS = $(OFPROTO_TEST_CPPFLAGS)
 tests_unit_test_ofproto_more_LDADD = $(OFPROTO_LIBS) lib/base/libbase.a \
 	$(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_ofproto_model
+TESTS += tests/unit/test_ofproto_model
+tests_unit_test_ofproto_model_SOURCES = tests/unit/test_ofproto_model.c
+tests_unit_test_ofproto_model_LDADD = $(OFPROTO_LIBS) lib/flow/libflow.a \
+	$(OFPROTO_LIBS) lib/pkt/libpkt.a lib/wire/libwire.a \
+	lib/base/libbase.a $(UNIT_LIBS)

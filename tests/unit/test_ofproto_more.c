@@ -259,8 +259,10 @@ Test(ofproto_more, meters)
     assert_refused(rig_meter_mod(&r, &m), "METER_MOD_FAILED/UNKNOWN_METER");
     m = meter(OFPMC_ADD, 0);
     assert_refused(rig_meter_mod(&r, &m), "METER_MOD_FAILED/INVALID_METER");
-    m.meter.id = OFPM_CONTROLLER;
+    m.meter.id = OFPM_SLOWPATH;
     assert_refused(rig_meter_mod(&r, &m), "METER_MOD_FAILED/INVALID_METER");
+    m.meter.id = OFPM_CONTROLLER;
+    cr_assert(rig_meter_mod(&r, &m));
     m = meter(OFPMC_ADD, 2);
     m.meter.flags = 0x10;
     assert_refused(rig_meter_mod(&r, &m), "METER_MOD_FAILED/BAD_FLAGS");
@@ -284,7 +286,7 @@ Test(ofproto_more, meters)
     m = meter(OFPMC_MODIFY, 1);
     m.meter.band[0].rate = 5;
     cr_assert(rig_meter_mod(&r, &m));
-    cr_assert(ofproto_meter_after(r.o, -1, r.now_ns + NS, &info));
+    cr_assert(ofproto_meter_after(r.o, 0, r.now_ns + NS, &info));
     cr_assert_eq(info.meter->band[0].rate, 5);
     cr_assert_eq(info.flow_count, 1);
     cr_assert_eq(info.duration_ns, NS);
