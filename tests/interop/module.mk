@@ -12,3 +12,9 @@ interop_tests = \
 	tests/interop/test_osken.py
 dist_check_SCRIPTS += $(interop_tests)
 TESTS += $(interop_tests)
+
+# The tester of os-ken over patterns of ours: a minute of them; all, and what
+# they are, see there.
+dist_check_SCRIPTS += tests/interop/conformance/test_conformance.py
+EXTRA_DIST += tests/interop/conformance/patterns.py
+TESTS += tests/interop/conformance/test_conformance.py
