@@ -76,6 +76,7 @@ take_out(struct dp *dp, struct dp_port *port)
     dp_set_add(&dp->forget, port->slot);
     retire(dp, port);
     dp->port[port->slot] = NULL;
+    dp->carries_all[port->slot + 1] = NULL;
     dp_set_del(&dp->up, port->slot);
     dp_set_del(&dp->paused, port->slot);
     dp_set_del(&dp->xoff, port->slot);
@@ -241,6 +242,7 @@ configure(struct dp *dp, struct dp_port *port, struct dp_plan_port *pp)
 
     port->conf = pp;
     set_fast_path(port);
+    dp->carries_all[port->slot + 1] = port->all_vlans ? port : NULL;
     if (old && vlan_differs(old, pp))
         dp_set_add(&dp->forget, port->slot);
     if (!old)

@@ -76,12 +76,14 @@ struct dp {
     struct dp_of *of;    /* OpenFlow */
     uint64_t wake_ns;    /* this turn: earliest deadline */
     struct dp_port *port[DP_MAX_PORTS]; /* by slot; null: free */
-    struct dp_set up;                   /* ports that have a netdev */
-    struct dp_set busy;                 /* ports with frames queued */
-    struct dp_set paused;               /* ports paused by their peer */
-    struct dp_set xoff;                 /* ports with a group in XOFF */
-    struct dp_set due;                  /* ports whose PFC state is to be
-                                           looked at */
+    /* By slot + 1 (MACTAB_NO_PORT is -1): ports that carry every VLAN. */
+    struct dp_port *carries_all[DP_MAX_PORTS + 1];
+    struct dp_set up;       /* ports that have a netdev */
+    struct dp_set busy;     /* ports with frames queued */
+    struct dp_set paused;   /* ports paused by their peer */
+    struct dp_set xoff;     /* ports with a group in XOFF */
+    struct dp_set due;      /* ports whose PFC state is to be
+                               looked at */
     struct dp_set forget;   /* adopting: ports whose hosts are unknown now */
     struct dp_set asserted; /* ports that pause their peer */
     struct dp_set watched;  /* ports to be looked at by watch_ns */

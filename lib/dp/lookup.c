@@ -6,8 +6,9 @@
  */
 #include "dp/dp_priv.h"
 
-/* The port in a slot that the MAC table named for p; null: flood. */
-static inline struct dp_port *
+/* The port in a slot that the MAC table named for p, but which does not carry
+ * every VLAN, or is not there; null: flood. */
+static __attribute__((noinline)) struct dp_port *
 where(struct dp *dp, const struct pkt *p, int slot)
 {
     struct dp_port *out;
@@ -29,6 +30,9 @@ dp_lookup(struct dp *dp, struct dp_port *in, struct dp_batch *b)
     int slot[PKT_BATCH];
 
     mactab_switch(dp->mactab, b->pkt, b->n, in->slot, dp->now_ns, slot);
-    for (uint32_t i = 0, n = b->n; i < n; i++)
-        b->to[i] = where(dp, b->pkt[i], slot[i]);
+    for (uint32_t i = 0, n = b->n; i < n; i++) {
+        struct dp_port *out = dp->carries_all[slot[i] + 1];
+
+        b->to[i] = dp_likely(out) ? out : where(dp, b->pkt[i], slot[i]);
+    }
 }

@@ -133,10 +133,9 @@ read_tag(struct dp *dp, struct dp_port *in, struct pkt *p, struct dp_tag *tag,
     return !take_macctl(dp, in, p);
 }
 
-/* What later stages need of a frame that is kept as the i-th of the batch, and
- * for its group. */
+/* What later stages need of a frame that is kept, and for its group. */
 static inline void
-keep(const struct dp_port *in, struct dp_batch *b, uint32_t i, struct pkt *p)
+keep(const struct dp_port *in, struct dp_batch *b, struct pkt *p)
 {
     uint32_t len = p->len;
 
@@ -144,7 +143,6 @@ keep(const struct dp_port *in, struct dp_batch *b, uint32_t i, struct pkt *p)
     p->charge_bytes = len;
     p->wire_bytes = len < PKT_MIN_LEN ? PKT_MIN_LEN : len;
     b->pg[p->pg] += DP_PG_FRAME + len;
-    b->pkt[i] = p;
 }
 
 /* The class of a frame whose IP header, if it is one, begins at l3.  False:
@@ -191,9 +189,8 @@ classify_plain(const struct dp_port *in, struct pkt *p, uint32_t least,
     if (dp_unlikely(macs & htobe64(GROUP_BITS)))
         return false;
     type = load_be16(frame + 12);
-    tag->tpid = 0;
+    tag->tpid = (uint16_t) (type == ETH_T_VLAN ? ETH_T_VLAN : 0);
     if (type == ETH_T_VLAN) {
-        tag->tpid = ETH_T_VLAN;
         tci = load_be16(frame + 14);
         type = load_be16(frame + 16);
         class = in->pcp_to_class[tci >> VLAN_PCP_SHIFT];
@@ -225,17 +222,19 @@ take(const struct dp_port *in, struct dp_batch *b, uint32_t i, uint32_t kept,
      bool by_dscp)
 {
     uint32_t least = in->all_vlans ? PLAIN_MIN_LEN : UINT32_MAX;
-    uint32_t n = b->n - i, k = 0;
+    struct pkt **from = b->pkt + i, **end = b->pkt + b->n, **at = from;
+    struct pkt **to = b->pkt + kept;
+    struct dp_tag *tag = b->tag + kept;
 
-    for (; k < n; k++) {
-        struct pkt *p = b->pkt[i + k];
+    for (; at < end; at++, tag++) {
+        struct pkt *p = *at;
 
-        if (dp_unlikely(
-                !classify_plain(in, p, least, by_dscp, &b->tag[kept + k])))
+        if (dp_unlikely(!classify_plain(in, p, least, by_dscp, tag)))
             break;
-        keep(in, b, kept + k, p);
+        *to++ = p;
+        keep(in, b, p);
     }
-    return k;
+    return (uint32_t) (at - from);
 }
 
 static __attribute__((noinline)) uint32_t
@@ -278,7 +277,8 @@ dp_parse(struct dp *dp, struct dp_port *in, struct dp_batch *b)
         if (dp_likely(reason == DP_N_DROPS) ||
             dp_of_keeps(dp, in, p, tag, reason)) {
             b->tag[n_kept] = tag;
-            keep(in, b, n_kept++, p);
+            b->pkt[n_kept++] = p;
+            keep(in, b, p);
             continue;
         }
         n_data++;

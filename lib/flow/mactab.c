@@ -23,10 +23,10 @@
 #define TICK_SHIFT 26 /* a tick is 2^26 ns, 67 ms; 32 bits are 9 years */
 #define SWEEP_SETS 16 /* looked at in one step */
 #define SWEEP_MAX  8  /* steps in one call, when calls were rare */
-#define IN_USE     (UINT64_C(1) << 63) /* of a key: not free */
-#define MAC_MASK   ((UINT64_C(1) << 48) - 1)
-#define MAX_TICKS  (INT32_MAX / 2) /* of ageing; two years */
-#define NEVER      INT32_MAX       /* in place of a number of ticks */
+#define IN_USE     UINT64_C(0x8000) /* of a key: not free */
+#define KEY_MAC    16               /* where the address begins in it */
+#define MAX_TICKS  (INT32_MAX / 2)  /* of ageing; two years */
+#define NEVER      INT32_MAX        /* in place of a number of ticks */
 
 struct set {
     uint64_t key[WAYS];  /* VLAN and address; 0: free */
@@ -47,6 +47,7 @@ struct slot {
 struct mactab {
     struct set *sets;         /* all of them */
     uint64_t mask;            /* how many, less one */
+    uint64_t mask_bytes;      /* the same for an offset into them */
     uint64_t secret[4];       /* of the hash */
     int32_t ageing_ticks;     /* or NEVER */
     uint32_t now;             /* tick of the last sweep, about now */
@@ -61,7 +62,7 @@ struct mactab {
     struct mactab_counters n; /* what happened */
 };
 
-/* The address as a number, first octet lowest: two loads. */
+/* The address as a number, first octet lowest, above the VLAN. */
 static inline uint64_t
 key_of(uint16_t vid, const uint8_t mac[6])
 {
@@ -70,15 +71,16 @@ key_of(uint16_t vid, const uint8_t mac[6])
 
     memcpy(&first, mac, 4);
     memcpy(&last, mac + 4, 2);
-    return IN_USE | (uint64_t) (vid & VLAN_VID_MASK) << 48 |
-           (uint64_t) le16toh(last) << 32 | le32toh(first);
+    return IN_USE | (vid & VLAN_VID_MASK) |
+           (uint64_t) le16toh(last) << (32 + KEY_MAC) |
+           (uint64_t) le32toh(first) << KEY_MAC;
 }
 
 static inline void
 key_mac(uint64_t key, uint8_t mac[6])
 {
-    uint32_t first = htole32((uint32_t) key);
-    uint16_t last = htole16((uint16_t) (key >> 32));
+    uint32_t first = htole32((uint32_t) (key >> KEY_MAC));
+    uint16_t last = htole16((uint16_t) (key >> (32 + KEY_MAC)));
 
     memcpy(mac, &first, 4);
     memcpy(mac + 4, &last, 2);
@@ -87,7 +89,7 @@ key_mac(uint64_t key, uint8_t mac[6])
 static inline uint16_t
 key_vid(uint64_t key)
 {
-    return (uint16_t) (key >> 48) & VLAN_VID_MASK;
+    return (uint16_t) key & VLAN_VID_MASK;
 }
 
 static inline uint64_t
@@ -119,14 +121,14 @@ hash(const struct mactab *t, uint64_t key)
 static inline struct set *
 home_of(const struct mactab *t, uint64_t h)
 {
-    return &t->sets[h & t->mask];
+    return (struct set *) ((char *) t->sets + (h & t->mask_bytes));
 }
 
 /* Never the home: the difference is odd. */
 static inline struct set *
 other_of(const struct mactab *t, uint64_t h)
 {
-    return &t->sets[(h ^ (h >> 32 | 1)) & t->mask];
+    return &t->sets[(h / sizeof(struct set) ^ (h >> 32 | 1)) & t->mask];
 }
 
 static inline uint32_t
@@ -186,6 +188,7 @@ mactab_create(uint32_t n_entries, uint32_t n_ports, uint64_t seed)
     for (int i = 0; i < 4; i++)
         t->secret[i] = rng_u64(&rng) | 1;
     t->mask = n_sets - 1;
+    t->mask_bytes = t->mask * sizeof(struct set);
     t->ageing_ticks = NEVER;
     t->n_ports = n_ports;
     t->n_of_port = calloc(n_ports ? n_ports : 1, sizeof(*t->n_of_port));
@@ -490,13 +493,13 @@ struct pair {
 static inline void
 read_pair(const struct mactab *t, const struct pkt *p, struct pair *pair)
 {
-    uint64_t vlan = IN_USE | (uint64_t) p->vid << 48;
+    uint64_t vlan = IN_USE | p->vid;
     uint64_t first, last;
 
     memcpy(&first, p->data, 8);
     memcpy(&last, p->data + 4, 8);
-    pair->dst = vlan | (le64toh(first) & MAC_MASK);
-    pair->src = vlan | le64toh(last) >> 16;
+    pair->dst = vlan | le64toh(first) << KEY_MAC;
+    pair->src = vlan | (le64toh(last) & ~((UINT64_C(1) << KEY_MAC) - 1));
     pair->at_dst = home_of(t, hash(t, pair->dst));
     pair->at_src = home_of(t, hash(t, pair->src));
     __builtin_prefetch(pair->at_dst);

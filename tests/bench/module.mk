@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Benchmarks: `make bench` builds and runs them side by side with their peers
-# (as root; BENCH_FLAGS: what run.py takes, e.g. --full); `make bench-programs` only builds.  `make instructions` records
-# anew what a frame costs.
+# (as root; BENCH_FLAGS: what run.py takes, e.g. --full); `make
+# bench-programs` only builds.  `make instructions` records anew what a frame
+# costs.
 bench_programs += tests/bench/veth_gen
 tests_bench_veth_gen_SOURCES = tests/bench/veth_gen.c
 tests_bench_veth_gen_LDADD = lib/wire/libwire.a lib/base/libbase.a
