@@ -226,6 +226,9 @@ def main(argv=None, folders=(), version=""):
     except TopoError as e:
         print("sluice-topo: %s" % e, file=sys.stderr)
         return e.status
+    except BrokenPipeError:  # whoever read has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except OSError as e:
         print("sluice-topo: %s" % e, file=sys.stderr)
         return 1
