@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the checks of the source tree share: which files there are, and TAP.
 
-Called by check_layers.py, check_size.py and check_format.py, which `make
-check` runs with top_srcdir in the environment.
+Called by the check_*.py beside it, which `make check` runs with top_srcdir in
+the environment.
 """
 import os
 
