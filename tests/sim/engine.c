@@ -4,6 +4,7 @@
  * are at most 64 nodes, so the earliest is found by looking at all of them;
  * of two at the same moment the one that was added first runs first.
  */
+#include "sim/openflow.h"
 #include "sim/random.h"
 
 #include <assert.h>
@@ -97,7 +98,8 @@ switch_destroy(struct sim_switch *sw)
     if (sw->old_plan != sw->plan)
         dp_plan_destroy(sw->old_plan);
     if (sw->dp)
-        dp_destroy(sw->dp);
+        sim_tables_end(sw);
+    dp_destroy(sw->dp);
     for (uint32_t i = 0; i < sw->n_ports; i++) {
         netdev_close(sw->port[i].dev);
         dp_port_destroy(sw->state[i]);

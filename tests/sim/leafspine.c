@@ -5,6 +5,7 @@
  * up to one spine per destination and leaf, and down again.  Such routes have
  * no cycle of pauses in them: every pause can lift.
  */
+#include "sim/openflow.h"
 #include "sim/random.h"
 #include "sim/scenarios.h"
 
@@ -139,6 +140,7 @@ sim_leafspine(struct sim *sim)
         sim->hung && !sim->watchdogs ? 8 * NS_PER_S : 120 * NS_PER_S;
     if (!sim_start(sim))
         return;
+    sim_tables_start(sim);
     build_routes(sim, &ls, w->vid);
     sim_run(sim);
     sim_check_end(sim);

@@ -9,6 +9,8 @@ tests_sim_sim_SOURCES = \
 	tests/sim/engine.c \
 	tests/sim/leafspine.c \
 	tests/sim/main.c \
+	tests/sim/openflow.c \
+	tests/sim/openflow.h \
 	tests/sim/random.c \
 	tests/sim/random.h \
 	tests/sim/scenarios.h \

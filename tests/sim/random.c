@@ -84,6 +84,18 @@ random_codes(struct sim *sim, struct sim_world *w)
     }
 }
 
+/* Copies take memory beside what the headroom rule counts: none where there is
+ * hardly more than that. */
+static void
+random_tables(const struct sim *sim, struct sim_world *w)
+{
+    struct rng rng = {.state = sim->seed ^ UINT64_C(0x0f10f1e5)};
+
+    w->tables = rng_below(&rng, 100) < 40;
+    w->remarks = w->tables && !w->ip && rng_below(&rng, 100) < 60;
+    w->copies = w->tables && !w->scarce && rng_below(&rng, 100) < 60;
+}
+
 const struct sim_world *
 sim_random_world(struct sim *sim)
 {
@@ -121,6 +133,7 @@ sim_random_world(struct sim *sim)
     w->mixed_rates = sim_chance(sim, 40);
     w->drop_unknown = sim_chance(sim, 30);
     random_codes(sim, w);
+    random_tables(sim, w);
     return w;
 }
 

@@ -112,6 +112,7 @@ struct sim_switch {
     uint64_t n_xon[SIM_MAX_PORTS][N_PG];   /* events */
     uint64_t n_rx_pause, n_rx_resume;      /* events */
     uint64_t n_violations;                 /* events */
+    struct sim_tables *tables;             /* openflow.c; null: none */
 };
 
 struct sim_flow {
@@ -146,7 +147,7 @@ struct sim_station {
     uint16_t flows[SIM_MAX_FLOWS]; /* flows that it sends */
     uint16_t n_flows;              /* how many */
     uint16_t next_flow;            /* round robin */
-    /* A slow receiver: frames of lossless priorities fill a buffer. */
+    /* A slow receiver: lossless frames fill a buffer. */
     uint64_t drain_bps;      /* 0: not slow */
     uint64_t buffer_bytes;   /* its size */
     uint64_t xoff_bytes;     /* pauses the switch above */
@@ -179,6 +180,7 @@ struct sim_world {
     uint8_t dscp[2][N_PRIO];  /* the same, with ip: from senders; behind the
                                  first switch */
     uint8_t dscp_to_prio[64]; /* of all switches, with ip */
+    bool tables, remarks, copies; /* of flows: openflow.c */
 };
 
 struct sim {
@@ -228,7 +230,6 @@ struct sim {
 };
 
 /* --- engine.c ---------------------------------------------------------- */
-
 struct sim *sim_create(uint64_t seed);
 void sim_destroy(struct sim *);
 /* Runs until nobody has anything to do, or something is badly wrong. */
@@ -265,7 +266,6 @@ bool sim_start(struct sim *);
 void sim_replan(struct sim *, struct sim_switch *);
 
 /* --- wire.c: cables ------------------------------------------------------ */
-
 /* Wires two ports whose mem ports exist. */
 void sim_connect(struct sim *, struct sim_port *a, struct sim_port *b);
 

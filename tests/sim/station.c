@@ -5,6 +5,7 @@
  * them.  A station behaves as sluice-probe does: a turn reads all that came,
  * then sends one batch at most, as fast as its line takes it.
  */
+#include "sim/openflow.h"
 #include "sim/sim.h"
 
 #include "wire/eth.h"
@@ -187,6 +188,20 @@ ip_is_right(const struct sim *sim, const struct sim_flow *f, const uint8_t *ip)
            eth_csum_fold(eth_csum_add(0, ip, IP4_LEN)) == 0;
 }
 
+/* It is the one that was sent or, where flows re-mark, one of its kind. */
+static bool
+is_priority_right(const struct sim *sim, const struct pkt *p,
+                  const struct sim_flow *f)
+{
+    uint8_t prio = sim_prio_on_wire(sim, f, p->data, p->len);
+    uint16_t tci;
+
+    if (sim->world.remarks)
+        return (sim->lossless >> prio & 1) == (sim->lossless >> f->prio & 1);
+    eth_outer_tag(p->data, p->len, &tci);
+    return tci >> VLAN_PCP_SHIFT == sim->world.pcp[f->prio];
+}
+
 /* Is it, but for the tag, the frame that was sent, and is the tag right? */
 static bool
 is_unchanged(const struct sim_station *st, const struct pkt *p,
@@ -202,8 +217,8 @@ is_unchanged(const struct sim_station *st, const struct pkt *p,
     if ((eth_outer_tag(p->data, p->len, &tci) != 0) != tagged ||
         p->len != len_of(f, seq) + (tagged ? ETH_VLAN_LEN : 0))
         return false;
-    if (tagged && ((tci & VLAN_VID_MASK) != f->vid ||
-                   tci >> VLAN_PCP_SHIFT != sim->world.pcp[f->prio]))
+    if (tagged &&
+        ((tci & VLAN_VID_MASK) != f->vid || !is_priority_right(sim, p, f)))
         return false;
     if (sim->world.ip && !ip_is_right(sim, f, p->data + (tagged ? 18 : 14)))
         return false;
@@ -228,6 +243,11 @@ check_frame(struct sim_station *st, const struct pkt *p, struct sim_flow *f,
     uint32_t id = (uint32_t) (f - sim->flow);
     uint32_t *expect = &f->expect[st->node.index];
 
+    /* A copy comes beside the frame itself, with the tag that it had where it
+     * was made. */
+    if (sim_is_mirrored(p->data) &&
+        get_be32(p->data + p->len - SIM_TRAILER) == trailer(id, seq))
+        return;
     if (!is_unchanged(st, p, f, seq))
         sim_fault(sim, SIM_PAYLOAD, "flow %u, frame %u came changed", id, seq);
     if (f->dst != st->node.index && f->dst != SIM_BROADCAST)

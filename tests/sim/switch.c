@@ -3,6 +3,7 @@
  * A switch of the simulator: a datapath, its turns, and what must hold after
  * every one of them and at the end.
  */
+#include "sim/openflow.h"
 #include "sim/sim.h"
 
 #include <stdio.h>
@@ -132,7 +133,7 @@ check_turn(struct sim_switch *sw)
                   (unsigned long long) a.held, (unsigned long long) a.drops,
                   (unsigned long long) a.charged_bytes,
                   (unsigned long long) a.held_bytes);
-    if (a.rx + a.copies != a.tx + a.held + a.drops ||
+    if (a.rx + a.copies != a.tx + a.held + a.drops + a.to_controller ||
         a.charged_bytes != a.held_bytes)
         sim_fault(sim, SIM_AUDIT,
                   "%s: the audit is content, its numbers "
@@ -174,6 +175,7 @@ sim_switch_run(struct sim_switch *sw, uint64_t now_ns)
 
     for (uint32_t i = 0; i < sw->n_ports; i++)
         netdev_mem_set_now(sw->port[i].dev, now_ns);
+    sim_tables_run(sw);
     next_ns = dp_run(sw->dp, now_ns);
     if (sw->old_plan && dp_generation(sw->dp) >= sw->plan->generation) {
         dp_plan_destroy(sw->old_plan);

@@ -4,6 +4,7 @@
  * flooded, which a tree bears.  Copies of a flood are counted by every switch
  * that makes them, and the sums must still come out.
  */
+#include "sim/openflow.h"
 #include "sim/random.h"
 #include "sim/scenarios.h"
 
@@ -76,6 +77,7 @@ sim_tree(struct sim *sim)
     sim->limit_ns = 120 * NS_PER_S;
     if (!sim_start(sim))
         return;
+    sim_tables_start(sim);
     sim_run(sim);
     sim_check_end(sim);
 }

@@ -5,6 +5,7 @@
  * that port's ring when it left.  That is the reaction that pfc-semantics
  * asks for, checked from outside, for switches and stations alike.
  */
+#include "sim/openflow.h"
 #include "sim/sim.h"
 
 #include "wire/eth.h"
@@ -109,7 +110,8 @@ on_data(struct sim *sim, struct sim_port *from, const uint8_t *frame,
         return true;
     }
     /* It leaves when the turn ends. */
-    check_reaction(sim, from, flow->prio, sim->now_ns + sim->turn_ns);
+    check_reaction(sim, from, sim_prio_on_wire(sim, flow, frame, len),
+                   sim->now_ns + sim->turn_ns);
     return !flow->lossless || !gets_lost(sim, sim->lose_one_in);
 }
 
