@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tests/interop/of13.py
 interop_tests = \
 	tests/interop/test_controllers.py \
+	tests/interop/test_of_ports.py \
 	tests/interop/test_ofctl.py \
 	tests/interop/test_osken.py
 dist_check_SCRIPTS += $(interop_tests)
