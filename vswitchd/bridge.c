@@ -109,6 +109,7 @@ port_add_stats(struct netdev_stats *sum, const struct netdev_stats *s)
     sum->tx_again += counter_get(&s->tx_again);
     sum->tx_errors += counter_get(&s->tx_errors);
     sum->tx_queue_drops += counter_get(&s->tx_queue_drops);
+    sum->n_ring_pauses += counter_get(&s->n_ring_pauses);
     sum->n_holds += counter_get(&s->n_holds);
     sum->hold_failed += counter_get(&s->hold_failed);
     sum->hold_worst_ns = counter_get(&s->hold_worst_ns);

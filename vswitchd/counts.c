@@ -76,6 +76,7 @@
     X(COUNTS_PORT, nd.tx_again)         \
     X(COUNTS_PORT, nd.tx_errors)        \
     X(COUNTS_PORT, nd.tx_queue_drops)   \
+    X(COUNTS_PORT, nd.n_ring_pauses)    \
     X(LEVEL, nd.n_ring_slots)           \
     X(LEVEL, nd.ring_peak)              \
     X(COUNTS_PORT, nd.n_holds)          \

@@ -22,6 +22,7 @@ struct diagnosis {
     uint64_t n_slots;             /* of the receive ring */
     uint64_t ring_bytes;          /* what it holds, in frames of full size */
     uint64_t ring_needed_bytes;   /* what arrives during a stall */
+    uint64_t n_ring_pauses;       /* of the peer, for a ring too full */
     enum verdict verdict;         /* so far */
     struct json_object *findings; /* what is wrong */
 };

@@ -48,6 +48,7 @@ struct dp_thread {
     uint64_t poll_generation; /* thread's; release pairs with control's
                                  acquire: older descriptors are not used */
     bool stop;                /* control's; release/acquire */
+    long turn_ns;             /* for tests: what a turn takes at least */
     bool signalled;           /* event_fd was written and not yet cleared;
                                  exchange on both sides */
     counter_t n_muted;        /* descriptors left out for errors */
@@ -221,6 +222,8 @@ thread_main(void *arg)
         adopt(t);
         now = clock_ns();
         next = dp_run(t->dp, now);
+        if (t->turn_ns)
+            nanosleep(&(struct timespec){0, t->turn_ns}, NULL);
         if (dp_event_pending(t->dp) | dp_of_news(t->dp))
             signal_control(t);
         if (next <= now)
@@ -247,6 +250,17 @@ free_thread(struct dp_thread *t)
     free(t);
 }
 
+/* For tests of what happens when the process cannot keep up, on a machine of
+ * any speed: it is made slow.  0: it is not. */
+static long
+slow_turn_ns(void)
+{
+    const char *text = getenv("SLUICE_TEST_TURN_US");
+    long us = text ? strtol(text, NULL, 10) : 0;
+
+    return us > 0 && us < 100000 ? us * 1000 : 0;
+}
+
 int
 dp_thread_start(struct dp *dp, const char *name, struct dp_thread **out,
                 struct err *err)
@@ -258,6 +272,7 @@ dp_thread_start(struct dp *dp, const char *name, struct dp_thread **out,
     if (!t)
         return err_sys(err, ENOMEM, "bridge %s: no memory for a thread", name);
     t->dp = dp;
+    t->turn_ns = slow_turn_ns();
     snprintf(t->name, sizeof(t->name), "dp-%.12s", name);
     t->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     t->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

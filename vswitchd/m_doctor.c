@@ -396,6 +396,7 @@ diagnose(struct diagnosis *x)
     x->headroom_bytes = v->pp->pg[x->group].headroom_bytes;
     port_stats(v->port, &nd);
     x->n_slots = nd.n_ring_slots;
+    x->n_ring_pauses = nd.n_ring_pauses;
     x->ring_bytes = x->n_slots * v->cb->max_frame_bytes;
     x->ring_needed_bytes = stall_bytes(v, x->stall_ns);
     look_at_headroom(x);
@@ -433,6 +434,7 @@ add_diagnosis(const struct port_view *v, int prio, struct json_object *to)
     json_add_uint(o, "needed_bytes", x.need.total_bytes);
     json_add_uint(o, "ring_bytes", x.ring_bytes);
     json_add_uint(o, "ring_needed_bytes", x.ring_needed_bytes);
+    json_add_uint(o, "ring_pauses", x.n_ring_pauses);
     json_object_object_add(o, "findings", x.findings);
     json_object_array_add(to, o);
 }
@@ -478,6 +480,8 @@ const struct rpc_method methods_doctor[] = {
                   "total_bytes), stall_ns (that is to be survived), "
                   "headroom_bytes, needed_bytes, ring_bytes (what the receive "
                   "ring holds in frames of full size), ring_needed_bytes, "
+                  "ring_pauses (times that the peer was paused since the "
+                  "ring was a quarter full: the thread could not keep up), "
                   "findings (array of term, short_bytes, message and, where "
                   "one mends it, command).  Terms: headroom, headroom-pool, "
                   "ring, tap-queue, "

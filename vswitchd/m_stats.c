@@ -43,6 +43,7 @@ netdev_of(const struct netdev_stats *s)
     json_add_uint(o, "tx_queue_drops", s->tx_queue_drops);
     json_add_uint(o, "n_ring_slots", s->n_ring_slots);
     json_add_uint(o, "ring_peak", s->ring_peak);
+    json_add_uint(o, "n_ring_pauses", s->n_ring_pauses);
     json_add_uint(o, "n_holds", s->n_holds);
     json_add_uint(o, "hold_failed", s->hold_failed);
     json_add_uint(o, "hold_worst_ns", s->hold_worst_ns);

@@ -215,6 +215,12 @@ void dp_pause_changed(struct dp *, struct dp_port *, uint8_t was);
 /* Group pg of the port changed its mind: see dp_note_group. */
 void dp_group_changed(struct dp *, struct dp_port *, int pg);
 
+/* The receive ring of the port became too full, or is not any more.  When the
+ * process is what cannot keep up, a frame that must not be lost is lost in a
+ * ring that is full, long before a group is charged for it: the peer pauses
+ * every lossless priority until the ring is half as full. */
+void dp_pause_ring(struct dp *, struct dp_port *);
+
 /* Tells the XOFFs of this turn, now that the frames lie where they go. */
 void dp_pause_tell(struct dp *);
 

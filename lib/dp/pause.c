@@ -123,9 +123,25 @@ xoff_prios(const struct dp_port *port)
     unsigned groups = port->xoff & ~(guard->conf.release ? guard->stuck : 0u);
     uint8_t prios = 0;
 
+    if (dp_unlikely(port->is_behind))
+        groups |= (1u << N_PG) - 1;
     for (unsigned m = groups; m; m &= m - 1)
         prios |= port->conf->pg_prios[__builtin_ctz(m)];
     return prios;
+}
+
+void
+dp_pause_ring(struct dp *dp, struct dp_port *port)
+{
+    struct netdev *nd = port->netdev;
+    bool was = port->is_behind;
+
+    port->is_behind = nd->rx_level > (was ? nd->rx_high / 2 : nd->rx_high);
+    if (port->is_behind == was)
+        return;
+    if (port->is_behind && (port->pfc.conf.enabled || port->pfc.conf.pause_tx))
+        counter_add(&nd->stats.n_ring_pauses, 1);
+    dp_set_add(&dp->due, port->slot);
 }
 
 bool

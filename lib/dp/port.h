@@ -69,6 +69,7 @@ struct dp_port {
     bool ctl_wait;    /* a MAC control frame was refused: no data before it */
     bool down;        /* said to be down, and nothing was sent since */
     bool attached;    /* is, or was, in a plan */
+    bool is_behind;   /* its receive ring is too full: see dp_pause_ring() */
     bool is_wired;    /* sends on to the cable, not to its provider */
     bool no_send;     /* a controller said that nothing is to leave here */
     uint8_t n_again;  /* refusals in a row, for the time of the next try */

@@ -51,6 +51,9 @@ dp_rx(struct dp *dp)
 
         if (has_more)
             dp->rx_more = true;
+        if (dp_unlikely(port->netdev->rx_level > port->netdev->rx_high ||
+                        port->is_behind))
+            dp_pause_ring(dp, port);
         if (dp_unlikely(has_more || port->n_unread))
             note_unread(port, has_more);
     }

@@ -105,6 +105,7 @@ make_ring(struct afpacket *a, uint32_t ring_bytes, struct err *err)
         a->slots[i] = a->map + (size_t) (i / per_block) * block +
                       (size_t) (i % per_block) * slot;
     counter_set(&a->up.stats.n_ring_slots, a->n_slots);
+    a->up.rx_high = a->n_slots / NETDEV_RING_HIGH;
     return 0;
 }
 

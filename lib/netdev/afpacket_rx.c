@@ -433,6 +433,7 @@ afpacket_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
         if (p)
             pkts[n++] = p;
     }
+    dev->rx_level = a->n_ready;
     if (n > 0)
         a->n_idle = 0;
     else if (++a->n_idle % IDLE_CHECK == 0)

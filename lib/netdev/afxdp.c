@@ -103,6 +103,7 @@ choose_slots(struct afxdp *a, const struct netdev_args *args, struct err *err)
                        "the memory larger or rings smaller",
                        a->up.name, a->n_slots, left);
     counter_set(&a->up.stats.n_ring_slots, a->n_slots);
+    a->up.rx_high = a->n_slots / NETDEV_RING_HIGH;
     return 0;
 }
 

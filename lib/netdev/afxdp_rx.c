@@ -278,6 +278,7 @@ afxdp_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
         prefetch(a, end);
         n += rx_frames(a, end, pkts + n, max - n);
     }
+    dev->rx_level = end - a->rx.cached_cons;
     if (a->rx.cached_cons != first)
         __atomic_store_n(a->rx.consumer, a->rx.cached_cons, __ATOMIC_RELEASE);
     if (a->fill.cached_prod != fill_first) {

@@ -47,6 +47,8 @@ netdev_open(const struct netdev_class *cls, const struct netdev_args *args,
         return rc;
     assert(dev->cls == cls || cls->is_choice);
     assert(strcmp(dev->name, args->name) == 0);
+    if (!dev->rx_high)
+        dev->rx_high = UINT32_MAX;
     *out = dev;
     return 0;
 }

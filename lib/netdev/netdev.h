@@ -18,7 +18,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NETDEV_NAME_MAX 15 /* IFNAMSIZ - 1 */
+/* A receive ring is too full when it is so full: one part in four.  What is
+ * left of it is for what arrives until the peer has stopped, and while we do
+ * not run. */
+#define NETDEV_RING_HIGH 4
+#define NETDEV_NAME_MAX  15 /* IFNAMSIZ - 1 */
 
 struct netdev;
 
@@ -67,6 +71,8 @@ struct netdev_stats {
                                  tx (peer's backlog full) */
     counter_t n_ring_slots;   /* slots of the receive ring (TAP: frames of
                                  the queue from the host to us) */
+    counter_t n_ring_pauses;  /* times that the datapath paused the peer since
+                                 the ring was too full */
     counter_t ring_peak;      /* most slots seen occupied at once; TAP: 0 */
     counter_t n_holds;        /* TAP: times that a class was held */
     counter_t hold_failed;    /* requests to hold that the kernel refused */
@@ -144,7 +150,10 @@ struct netdev {
     char fallback[512];             /* auto: why it is not AF_XDP; else "" */
     const char *mode;               /* afxdp: "native", "native-zerocopy",
                                        "generic"; else null */
-    struct netdev_stats stats;      /* see above */
+    uint32_t rx_level; /* frames that the last rx left in the ring */
+    uint32_t rx_high;  /* so many are too many: the peer is to pause what is
+                          lossless; UINT32_MAX: never */
+    struct netdev_stats stats; /* see above */
 };
 
 extern const struct netdev_class netdev_afpacket;

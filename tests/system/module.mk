@@ -53,6 +53,10 @@ TESTS += tests/system/test_attach.py
 dist_check_SCRIPTS += tests/system/test_host.py
 TESTS += tests/system/test_host.py
 
+# A switch that is too slow for what comes.
+dist_check_SCRIPTS += tests/system/test_overload.py
+TESTS += tests/system/test_overload.py
+
 # The same on ports of other types.
 dist_check_SCRIPTS += tests/system/test_port_types.py
 TESTS += tests/system/test_port_types.py
