@@ -171,6 +171,18 @@ show_list(struct ctl *ctl, struct json_object *result)
     ctl_table_print(t, "no ports (add one: sluicectl port add BRIDGE PORT)");
 }
 
+/* How AF_XDP works there, or why an auto port has none. */
+static void
+show_provider(struct json_object *p)
+{
+    const char *mode = ctl_text(p, "xdp_mode"), *why = ctl_text(p, "fallback");
+
+    if (ctl_get(p, "xdp_mode"))
+        printf("\nAF_XDP: %s\n", mode);
+    if (ctl_get(p, "fallback"))
+        printf("\nafpacket, since AF_XDP is not possible: %s\n", why);
+}
+
 static void
 show_one(struct ctl *ctl, struct json_object *result)
 {
@@ -178,6 +190,8 @@ show_one(struct ctl *ctl, struct json_object *result)
 
     add_row(t, result);
     ctl_table_print(t, NULL);
+    if (ctl->format == CTL_TABLE)
+        show_provider(result);
     if (ctl->format == CTL_TABLE && ctl_get(result, "config")) {
         puts("\nConfiguration:");
         ctl_print_json(ctl_get(result, "config"), false);
