@@ -7,6 +7,7 @@ db_libdb_a_SOURCES = \
 	db/store.h \
 	db/store_commit.c \
 	db/store_control.c \
+	db/store_flows.c \
 	db/store_int.h \
 	db/store_load.c \
 	db/store_open.c
@@ -21,7 +22,8 @@ DB_MIGRATIONS = \
 	db/migrations/005-buffers.sql \
 	db/migrations/006-ofport.sql \
 	db/migrations/007-openflow.sql \
-	db/migrations/008-backpressure.sql
+	db/migrations/008-backpressure.sql \
+	db/migrations/009-flows.sql
 EXTRA_DIST += db/may_include db/schema.sql $(DB_MIGRATIONS)
 
 # The SQL as C strings, a line each: nothing but sed is needed for it.
@@ -46,8 +48,14 @@ db/libdb_a-store_open.$(OBJEXT): db/sql.h
 
 DB_LIBS = db/libdb.a $(CONF_LIBS) $(SQLITE_LIBS)
 
-check_PROGRAMS += tests/unit/test_store tests/unit/test_store_faults
-TESTS += tests/unit/test_store tests/unit/test_store_faults
+check_PROGRAMS += tests/unit/test_store tests/unit/test_store_faults \
+	tests/unit/test_store_flows
+TESTS += tests/unit/test_store tests/unit/test_store_faults \
+	tests/unit/test_store_flows
+tests_unit_test_store_flows_SOURCES = tests/unit/test_store_flows.c \
+	tests/unit/store_rig.c tests/unit/store_rig.h
+tests_unit_test_store_flows_CPPFLAGS = $(tests_unit_test_store_CPPFLAGS)
+tests_unit_test_store_flows_LDADD = $(DB_LIBS) $(UNIT_LIBS)
 tests_unit_test_store_SOURCES = tests/unit/test_store.c \
 	tests/unit/conf_random.c tests/unit/conf_random.h \
 	tests/unit/store_rig.c tests/unit/store_rig.h

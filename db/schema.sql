@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The configuration of sluiced, version 8.  A new database is made from this
+-- The configuration of sluiced, version 9.  A new database is made from this
 -- file; an older one is brought here by the files in migrations/, in order of
 -- their numbers, each of which makes the version that it is named after.  A
 -- test holds both ways to the same result.
@@ -197,5 +197,15 @@ CREATE TABLE controller (
     PRIMARY KEY (bridge, target)
 ) WITHOUT ROWID;
 
+-- Flows, groups and meters that come back after a restart, as lines in the
+-- syntax of ovs-ofctl, to be added in the order of seq.
+CREATE TABLE openflow_entry (
+    bridge TEXT NOT NULL REFERENCES bridge (name) ON DELETE CASCADE,
+    kind   TEXT NOT NULL CHECK (kind IN ('group', 'meter', 'flow')),
+    text   TEXT NOT NULL,
+    seq    INTEGER NOT NULL,
+    PRIMARY KEY (bridge, kind, text)
+) WITHOUT ROWID;
+
 PRAGMA application_id = 1397506885;
-PRAGMA user_version = 8;
+PRAGMA user_version = 9;

@@ -35,6 +35,26 @@ int store_load(struct store *, struct conf **, struct err *);
 int store_commit(struct store *, const struct conf *from,
                  const struct conf *to, struct err *);
 
+/* Flows, groups and meters of a bridge that come back after a restart, as
+ * lines of text, in the order in which they have to be added.  They are no
+ * part of struct conf; a bridge that goes takes them along. */
+enum store_flow_kind {
+    STORE_GROUP,
+    STORE_METER,
+    STORE_FLOW,
+    STORE_N_FLOW_KINDS,
+};
+struct store_flow {
+    enum store_flow_kind kind; /* what */
+    const char *text;          /* in the syntax of ovs-ofctl */
+};
+typedef void store_flow_fn(void *arg, enum store_flow_kind, const char *text);
+int store_flows_load(struct store *, const char *bridge, store_flow_fn *,
+                     void *arg, struct err *);
+/* Makes n rows those of the bridge, in one transaction. */
+int store_flows_save(struct store *, const char *bridge,
+                     const struct store_flow *, size_t n, struct err *);
+
 /* Version of the schema that this program writes. */
 int store_schema_version(void);
 

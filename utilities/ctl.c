@@ -118,11 +118,12 @@ show_error(struct ctl *ctl, const char *message, struct json_object *error)
 {
     struct json_object *data = ctl_get(error, "data"), *o;
     const char *allowed = ctl_text(data, "allowed");
+    const char *where = ctl->blame ? ctl->blame(ctl, error) : "";
 
     if (strcmp(allowed, "-") && *allowed && !strstr(message, allowed))
-        ctl_complain("%s (allowed: %s)", message, allowed);
+        ctl_complain("%s%s (allowed: %s)", where, message, allowed);
     else
-        ctl_complain("%s", message);
+        ctl_complain("%s%s", where, message);
     if (ctl->format == CTL_JSON) {
         o = json_object_new_object();
         json_object_object_add(o, "error", json_object_get(error));
@@ -190,6 +191,7 @@ enum opt {
     OPT_HELP,
     OPT_JSON,
     OPT_LIST,
+    OPT_PERSIST,
     OPT_PERSISTENT,
     OPT_RAW,
     OPT_SOCKET,
@@ -210,6 +212,7 @@ static const struct {
     [OPT_HELP] = {"help", 'h', ARG_NONE},
     [OPT_JSON] = {"json", 'j', ARG_NONE},
     [OPT_LIST] = {"list-commands", 0, ARG_NONE},
+    [OPT_PERSIST] = {"persist", 0, ARG_NONE},
     [OPT_PERSISTENT] = {"persistent", 0, ARG_NONE},
     [OPT_RAW] = {"raw", 0, ARG_NONE},
     [OPT_SOCKET] = {"socket", 's', ARG_NEEDED},
@@ -298,6 +301,9 @@ set_option(struct ctl *ctl, struct wanted *w, enum opt opt, const char *value)
         break;
     case OPT_LIST:
         w->list = true;
+        break;
+    case OPT_PERSIST:
+        ctl->persist = true;
         break;
     case OPT_PERSISTENT:
         ctl->persistent = true;
@@ -467,6 +473,8 @@ check_options(struct ctl *ctl, const struct wanted *w)
         return ctl_usage_error(ctl, "--raw is of no use here");
     if (ctl->persistent && !(takes & CTL_O_PERSISTENT))
         return ctl_usage_error(ctl, "--persistent is of no use here");
+    if (ctl->persist && !(takes & CTL_O_PERSIST))
+        return ctl_usage_error(ctl, "--persist is of no use here");
     if (w->count && !(takes & CTL_O_COUNT))
         return ctl_usage_error(ctl, "--count is of no use here");
     return CTL_OK;
@@ -508,6 +516,9 @@ run_command(struct ctl *ctl, const struct wanted *w, char **words)
         json_object_object_add(params, "raw", json_object_new_boolean(true));
     if (ctl->persistent)
         json_object_object_add(params, "persistent",
+                               json_object_new_boolean(true));
+    if (ctl->persist)
+        json_object_object_add(params, "persist",
                                json_object_new_boolean(true));
     err_clear(&err);
     if (ctl_parse_words(ctl, words, params, &err))

@@ -37,6 +37,7 @@ enum ctl_option {
     CTL_O_DURATION = 8,    /* --timeout is how long to go on */
     CTL_O_RAW = 16,        /* --raw: params.raw */
     CTL_O_PERSISTENT = 32, /* --persistent: params.persistent */
+    CTL_O_PERSIST = 64,    /* --persist: params.persist */
 };
 
 #define CTL_MAX_WORDS 3 /* positional words of a verb */
@@ -121,10 +122,10 @@ struct ctl_noun {
 };
 
 extern const struct ctl_noun ctl_apply, ctl_audit, ctl_bridge, ctl_buffer,
-    ctl_controller, ctl_doctor, ctl_drill, ctl_events, ctl_export,
-    ctl_headroom, ctl_import, ctl_mac, ctl_map, ctl_pause, ctl_pfc, ctl_pool,
-    ctl_port, ctl_preset, ctl_profile, ctl_queue, ctl_rpc, ctl_stats,
-    ctl_status_noun, ctl_watchdog;
+    ctl_controller, ctl_doctor, ctl_drill, ctl_events, ctl_export, ctl_flow,
+    ctl_group, ctl_headroom, ctl_import, ctl_mac, ctl_map, ctl_meter,
+    ctl_table_noun, ctl_pause, ctl_pfc, ctl_pool, ctl_port, ctl_preset,
+    ctl_profile, ctl_queue, ctl_rpc, ctl_stats, ctl_status_noun, ctl_watchdog;
 
 /* One run of the program. */
 struct ctl {
@@ -134,6 +135,7 @@ struct ctl {
     bool dry_run;                     /* --dry-run */
     bool raw;                         /* --raw */
     bool persistent;                  /* --persistent */
+    bool persist;                     /* --persist */
     bool watch;                       /* --watch */
     int watch_ms;                     /* its interval */
     int64_t count;                    /* --count; 0: not given */
@@ -141,6 +143,8 @@ struct ctl {
     const struct ctl_noun *noun;      /* what is done */
     const struct ctl_verb *verb;      /* to it */
     const char *words[CTL_MAX_WORDS]; /* positional, as typed; null: absent */
+    /* Words before the message of an error: "FILE:17: "; null: none. */
+    const char *(*blame)(struct ctl *, struct json_object *error);
 };
 
 /* --- ctl.c ----------------------------------------------------------------

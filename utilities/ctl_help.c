@@ -10,11 +10,16 @@
 #include <string.h>
 
 const struct ctl_noun *const ctl_nouns[] = {
-    &ctl_status_noun, &ctl_bridge, &ctl_port,   &ctl_pfc,   &ctl_pause,
-    &ctl_watchdog,    &ctl_drill,  &ctl_buffer, &ctl_pool,  &ctl_profile,
-    &ctl_headroom,    &ctl_queue,  &ctl_map,    &ctl_mac,   &ctl_stats,
-    &ctl_events,      &ctl_apply,  &ctl_export, &ctl_audit, &ctl_doctor,
-    &ctl_controller,  &ctl_preset, &ctl_import, &ctl_rpc,   NULL,
+    &ctl_status_noun, &ctl_bridge,   &ctl_port,
+    &ctl_pfc,         &ctl_pause,    &ctl_watchdog,
+    &ctl_drill,       &ctl_buffer,   &ctl_pool,
+    &ctl_profile,     &ctl_headroom, &ctl_queue,
+    &ctl_map,         &ctl_mac,      &ctl_flow,
+    &ctl_group,       &ctl_meter,    &ctl_table_noun,
+    &ctl_stats,       &ctl_events,   &ctl_apply,
+    &ctl_export,      &ctl_audit,    &ctl_doctor,
+    &ctl_controller,  &ctl_preset,   &ctl_import,
+    &ctl_rpc,         NULL,
 };
 
 static const struct {
@@ -24,6 +29,7 @@ static const struct {
     {CTL_O_DRY_RUN, "--dry-run"}, {CTL_O_WATCH, "--watch [SECONDS]"},
     {CTL_O_COUNT, "--count N"},   {CTL_O_DURATION, "--timeout SECONDS"},
     {CTL_O_RAW, "--raw"},         {CTL_O_PERSISTENT, "--persistent"},
+    {CTL_O_PERSIST, "--persist"},
 };
 
 bool

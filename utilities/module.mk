@@ -65,12 +65,16 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_doctor.c \
 	utilities/ctl_events.c \
 	utilities/ctl_file.c \
+	utilities/ctl_flow.c \
 	utilities/ctl_graph.c \
+	utilities/ctl_group.c \
 	utilities/ctl_headroom.c \
 	utilities/ctl_help.c \
 	utilities/ctl_history.c \
 	utilities/ctl_history.h \
 	utilities/ctl_json.c \
+	utilities/ctl_lines.c \
+	utilities/ctl_lines.h \
 	utilities/ctl_mac.c \
 	utilities/ctl_map.c \
 	utilities/ctl_pfc.c \
@@ -86,7 +90,8 @@ utilities_sluicectl_SOURCES = \
 	utilities/ctl_values.c \
 	utilities/ctl_words.c
 utilities_sluicectl_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS)
-utilities_sluicectl_LDADD = lib/rpc/librpc.a $(NETDEV_LIBS) $(JSONC_LIBS)
+utilities_sluicectl_LDADD = lib/rpc/librpc.a lib/ofp/libofp.a \
+	$(NETDEV_LIBS) $(JSONC_LIBS)
 dist_man_MANS += docs/man/sluicectl.8
 EXTRA_DIST += utilities/may_include
 dist_bashcomp_DATA = utilities/sluicectl.bash

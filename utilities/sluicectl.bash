@@ -38,7 +38,7 @@ _sluicectl_values()
         trust) echo pcp dscp port ;;
         priority-tags) echo keep never if-nonzero always ;;
         ecn) echo {0..7}:on {0..7}:off ;;
-        asymmetric|forward-reserved|drop-lossless-unknown|pause-rx|pause-tx|rx|tx) echo on off ;;
+        names|stats|asymmetric|forward-reserved|drop-lossless-unknown|pause-rx|pause-tx|rx|tx) echo on off ;;
         rate|ring|headroom) echo auto ;;
         pfc|only) echo none all 3 4 3,4 ;;
         prio|prio-pfc) echo {0..7}:on {0..7}:off all:on all:off ;;
@@ -140,7 +140,10 @@ _sluicectl()
             fi
             ((++n_args))
         done
-        if [[ " $keys " == *" $prev "* && $prev != vlan && -n $prev ]]; then
+        if [[ $prev == file && " $keys " == *" file "* ]]; then
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            return
+        elif [[ " $keys " == *" $prev "* && $prev != vlan && -n $prev ]]; then
             candidates=$(_sluicectl_values "$prev")
         elif [[ $cur == *=* && " $keys " == *" ${cur%%=*} "* ]]; then
             # '=' cuts words: only what is behind it is replaced.

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "daemon.h"
 #include "files.h"
+#include "flow_persist.h"
 #include "host.h"
 #include "links.h"
 #include "memory.h"
@@ -266,6 +267,8 @@ start(struct process *p, struct err *err)
     error = txn_start(d, err);
     if (!error && p->o.host)
         error = host_start(d, &p->host, err);
+    if (!error)
+        error = flow_persist_start(d, err);
     if (!error)
         error = start_server(p, err);
     if (error)

@@ -17,14 +17,15 @@ void
 methods_add(struct rpc_registry *r, struct daemon *d)
 {
     static const struct rpc_method *const tables[] = {
-        methods_daemon,     methods_bridge, methods_port,
-        methods_pfc,        methods_buffer, methods_queue,
-        methods_map,        methods_mac,    methods_stats,
-        methods_audit,      methods_doctor, methods_config,
-        methods_controller, methods_events, methods_clear,
-        methods_watermark,  methods_pool,   methods_headroom,
-        methods_watchdog,   methods_drill,  methods_history,
-        methods_graph,      methods_preset,
+        methods_daemon,     methods_bridge,     methods_port,
+        methods_pfc,        methods_buffer,     methods_queue,
+        methods_map,        methods_mac,        methods_stats,
+        methods_audit,      methods_doctor,     methods_config,
+        methods_controller, methods_events,     methods_clear,
+        methods_watermark,  methods_pool,       methods_headroom,
+        methods_watchdog,   methods_drill,      methods_history,
+        methods_graph,      methods_preset,     methods_flow,
+        methods_flow_dump,  methods_flow_trace, methods_group,
     };
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)

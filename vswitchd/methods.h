@@ -32,6 +32,10 @@ extern const struct rpc_method methods_watchdog[];
 extern const struct rpc_method methods_drill[];
 extern const struct rpc_method methods_history[];
 extern const struct rpc_method methods_graph[];
+extern const struct rpc_method methods_flow[];
+extern const struct rpc_method methods_flow_dump[];
+extern const struct rpc_method methods_flow_trace[];
+extern const struct rpc_method methods_group[];
 
 /* All of them; d may be null when only the tables are wanted. */
 void methods_add(struct rpc_registry *, struct daemon *d);

@@ -18,6 +18,12 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/events.h \
 	vswitchd/files.c \
 	vswitchd/files.h \
+	vswitchd/flow_frame.c \
+	vswitchd/flow_frame.h \
+	vswitchd/flow_persist.c \
+	vswitchd/flow_persist.h \
+	vswitchd/flow_text.c \
+	vswitchd/flow_text.h \
 	vswitchd/history.c \
 	vswitchd/history.h \
 	vswitchd/host.c \
@@ -36,7 +42,11 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/m_doctor.c \
 	vswitchd/m_drill.c \
 	vswitchd/m_events.c \
+	vswitchd/m_flow.c \
+	vswitchd/m_flow_dump.c \
+	vswitchd/m_flow_trace.c \
 	vswitchd/m_graph.c \
+	vswitchd/m_group.c \
 	vswitchd/m_headroom.c \
 	vswitchd/m_history.c \
 	vswitchd/m_mac.c \

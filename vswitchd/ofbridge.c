@@ -9,6 +9,7 @@
 #include "bridge.h"
 #include "daemon.h"
 #include "dp/of.h"
+#include "flow_persist.h"
 #include "ofports.h"
 
 #include <assert.h>
@@ -254,6 +255,7 @@ ofbridge_flush(struct ofbridge *of, bool normal)
 {
     ofproto_flush(of->books, normal, clock_ns());
     post(of);
+    flow_persist_restore(of->daemon, of->name);
 }
 
 void

@@ -47,7 +47,8 @@ struct bridge *ofbridge_bridge(struct ofbridge *);
 /* ofproto_apply() and what follows, now. */
 bool ofbridge_apply(struct ofbridge *, const struct ofproto_mod mods[],
                     size_t n, bool atomic, size_t *failed, struct ofp_error *);
-/* ofproto_flush(), ofproto_set_default() and what follows. */
+/* ofproto_flush(), ofproto_set_default() and what follows; after a flush what
+ * is persistent is put back. */
 void ofbridge_flush(struct ofbridge *, bool normal);
 void ofbridge_set_default(struct ofbridge *, unsigned what);
 

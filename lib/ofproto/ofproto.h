@@ -181,6 +181,7 @@ struct ofproto_flow_info {
     uint16_t flags;                      /* OFPFF_* as sent */
     uint16_t idle_s, hard_s;             /* timeouts; 0: none */
     bool persist;                        /* in the database */
+    uint64_t seq;                        /* grows in the order of addition */
     uint64_t cookie;                     /* as sent */
     uint64_t created_ns, duration_ns;    /* when; how long it is there */
     uint64_t used_ns;                    /* last frame; 0: never */
@@ -197,6 +198,12 @@ enum ofproto_step ofproto_next_flow(struct ofproto *, struct ofproto_walk *,
                                     uint64_t now_ns,
                                     struct ofproto_flow_info *);
 void ofproto_walk_end(struct ofproto *, struct ofproto_walk *);
+/* Of the table where the walk begins: passes over those up to `seq`. */
+void ofproto_walk_after(struct ofproto *, struct ofproto_walk *, uint64_t seq);
+/* Describes the entry whose `owner` the datapath named.  Good as long as
+ * ofproto_done() was not called since. */
+void ofproto_flow_of(const void *owner, uint64_t now_ns,
+                     struct ofproto_flow_info *);
 
 struct ofproto_group_info {
     const struct ofp_group *group;     /* borrowed till the next change */

@@ -106,6 +106,7 @@ describe(const struct entry *e, uint64_t now_ns, struct ofproto_flow_info *out)
     out->idle_s = e->idle_s;
     out->hard_s = e->hard_s;
     out->persist = e->persist;
+    out->seq = e->node.seq;
     out->cookie = e->cookie;
     out->created_ns = e->created_ns;
     out->duration_ns = now_ns - e->created_ns;
@@ -114,6 +115,20 @@ describe(const struct entry *e, uint64_t now_ns, struct ofproto_flow_info *out)
     out->n_bytes = n[1];
     entry_match(e, &out->match);
     out->inst = &e->inst->in;
+}
+
+void
+ofproto_flow_of(const void *owner, uint64_t now_ns,
+                struct ofproto_flow_info *out)
+{
+    describe(owner, now_ns, out);
+}
+
+void
+ofproto_walk_after(struct ofproto *o, struct ofproto_walk *w, uint64_t seq)
+{
+    while (w->at && w->at->seq <= seq)
+        w->at = after(o, w, w->at);
 }
 
 enum ofproto_step

@@ -26,6 +26,10 @@ demodir = $(pkgdatadir)/demo
 dist_demo_SCRIPTS = tests/system/demo.py
 dist_demo_DATA = tests/system/slc.py
 
+# Flows, groups and meters by sluicectl and RPC.
+dist_check_SCRIPTS += tests/system/test_flow.py
+TESTS += tests/system/test_flow.py
+
 # The daemon: as a process, its socket, its database, its ports.
 daemon_tests = \
 	tests/system/test_daemon.py \

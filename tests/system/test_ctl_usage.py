@@ -121,12 +121,14 @@ def _(t):
         elif (noun, verb) in (("apply", ""), ("import", "sonic")):
             argv += ["-"]
         elif verb == "set" and noun not in ("bridge", "port", "pool",
+                                            "controller",
                                             "profile"):
             extra = {"pfc": ["3:on"], "pause": ["rx", "on"],
                      "queue": ["0:30%"], "map": ["trust", "pcp"]}
             argv += ["eth1"] + extra[noun]
         else:
-            argv += ["slcx"] * sum(w != "JSON" for w in words)
+            argv += ["-" if noun == "flow" and w == "FILE" else "slcx"
+                     for w in words if w != "JSON"]
         p = ctl(*argv, stdin="{}")
         says(p, NO_DAEMON, "/nonexistent/slc.sock",
              "No such file or directory")
