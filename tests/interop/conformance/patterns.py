@@ -683,6 +683,10 @@ def act_pbb():
         yield case("push_pbb again, pbb/" + kind,
                    [simple([("eth_type", PBB)], push, output())], sent,
                    [eth(A, PBB), "itag(sid=%d)" % A["sid"]] + sent)
+        yield case("push_pbb twice, " + kind,
+                   [simple(pre, push, push, output())], frame(A, kind),
+                   [eth(A, PBB), "itag()", eth(A, PBB), "itag()"] +
+                   frame(A, kind))
         yield case("push_pbb, set_field:pbb_isid, " + kind,
                    [simple(pre, push, set_field("pbb_isid", 0x654321),
                            output())], frame(A, kind),
@@ -773,6 +777,19 @@ def act_set_odd_fields():
     for net, head in (("ipv4", ipv4), ("ipv6", ipv6)):
         ethertype = IP4 if net == "ipv4" else IP6
         plain = ["bytes(64)"]
+        # What is behind stays as it is, but its checksum has the protocol in
+        # it, wherever it lies.
+        for proto, to, name in ((TCP, UDP, "tcp"), (UDP, TCP, "udp")):
+            for stack in PLAIN:
+                kind = "%s/%s" % (net, name)
+                sent = frame(A, kind, stack)
+                at = sent.index(head(A, proto))
+                comes = sent[:at] + [head(A, to)] + sent[at + 1:]
+                pre = [("eth_type", ethertype), ("ip_proto", proto)]
+                yield case("set_field:ip_proto, %s%s" %
+                           (stack and stack + "/", kind),
+                           [simple(pre, set_field("ip_proto", to),
+                                   output())], sent, comes)
         yield case("set_field:ip_proto, %s" % net,
                    [simple([("eth_type", ethertype)],
                            set_field("ip_proto", 200), output())],
