@@ -23,7 +23,8 @@ DB_MIGRATIONS = \
 	db/migrations/006-ofport.sql \
 	db/migrations/007-openflow.sql \
 	db/migrations/008-backpressure.sql \
-	db/migrations/009-flows.sql
+	db/migrations/009-flows.sql \
+	db/migrations/010-max-flows.sql
 EXTRA_DIST += db/may_include db/schema.sql $(DB_MIGRATIONS)
 
 # The SQL as C strings, a line each: nothing but sed is needed for it.

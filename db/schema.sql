@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The configuration of sluiced, version 9.  A new database is made from this
+-- The configuration of sluiced, version 10.  A new database is made from this
 -- file; an older one is brought here by the files in migrations/, in order of
 -- their numbers, each of which makes the version that it is named after.  A
 -- test holds both ways to the same result.
@@ -186,7 +186,8 @@ CREATE TABLE bridge_openflow (
     management     INTEGER NOT NULL CHECK (management IN (0, 1)),
     private_key    TEXT,
     certificate    TEXT,
-    ca_certificate TEXT
+    ca_certificate TEXT,
+    max_flows      INTEGER NOT NULL DEFAULT 1000000 CHECK (max_flows > 0)
 );
 
 CREATE TABLE controller (
@@ -208,4 +209,4 @@ CREATE TABLE openflow_entry (
 ) WITHOUT ROWID;
 
 PRAGMA application_id = 1397506885;
-PRAGMA user_version = 9;
+PRAGMA user_version = 10;

@@ -44,10 +44,13 @@ store_load_openflow(const struct store *s, struct conf *c, sqlite3_stmt *stmt,
          !b->of.datapath_id))
         return store_refuse_row(s, "bridge_openflow", b->name,
                                 "datapath_id is none", err);
-    if (!store_all_integers(stmt, 3, 1))
+    if (!store_all_integers(stmt, 3, 1) || !store_all_integers(stmt, 7, 1))
         return store_refuse_row(s, "bridge_openflow", b->name,
                                 "has no integer", err);
     b->of.management = store_u64_at(stmt, 3) != 0;
+    b->of.max_flows = store_u64_at(stmt, 7) > UINT32_MAX
+                          ? UINT32_MAX
+                          : (uint32_t) store_u64_at(stmt, 7);
     rc = load_file(s, stmt, 4, b->of.ssl.private_key, b->name, err);
     if (!rc)
         rc = load_file(s, stmt, 5, b->of.ssl.certificate, b->name, err);
@@ -104,12 +107,12 @@ store_put_control(const struct store *s, const struct conf_bridge *b,
     rc = store_run(s, err,
                    "INSERT OR REPLACE INTO bridge_openflow (bridge,"
                    " fail_mode, datapath_id, management, private_key,"
-                   " certificate, ca_certificate)"
-                   " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                   "sssisss", b->name, conf_fail_mode_name(of->fail_mode), id,
+                   " certificate, ca_certificate, max_flows)"
+                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                   "sssisssi", b->name, conf_fail_mode_name(of->fail_mode), id,
                    (int64_t) of->management, file_of(of->ssl.private_key),
                    file_of(of->ssl.certificate),
-                   file_of(of->ssl.ca_certificate));
+                   file_of(of->ssl.ca_certificate), (int64_t) of->max_flows);
     if (!rc)
         rc = store_run(s, err, "DELETE FROM controller WHERE bridge = ?", "s",
                        b->name);

@@ -297,7 +297,7 @@ static const struct {
     {"SELECT bridge, watchdog_override, drop_unknown FROM bridge_watch",
      load_bridge_watch},
     {"SELECT bridge, fail_mode, datapath_id, management, private_key,"
-     " certificate, ca_certificate FROM bridge_openflow",
+     " certificate, ca_certificate, max_flows FROM bridge_openflow",
      store_load_openflow},
     {"SELECT bridge, target, probe_ms, max_backoff_ms FROM controller",
      store_load_controller},

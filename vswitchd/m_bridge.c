@@ -70,6 +70,9 @@ static const char *const fail_modes[] = {"standalone", "secure", NULL};
         PARAM_BOOL("management",                                              \
                    "Whether it listens for OpenFlow on its own socket, "      \
                    "NAME.mgmt beside the control socket (default true)."),    \
+        PARAM_INT("max_flows", 1, CONF_MAX_FLOWS, RPC_U_NONE,                 \
+                  "How many entries its flow tables have together; beyond "   \
+                  "it, an add is refused (default 1000000)."),                \
         PARAM_OBJECT("controllers",                                           \
                      "OpenFlow controllers by target: see controller.set; "   \
                      "null removes one."),                                    \

@@ -351,10 +351,13 @@ ofbridge_forget(struct daemon *d, const char *name)
 void
 ofbridge_update_ports(struct bridge *b)
 {
+    const struct conf_bridge *cb = conf_find_bridge(b->daemon->conf, b->name);
     struct ofbridge *of = ofbridge_find(b->daemon, b->name);
 
     if (!of || of->bridge != b)
         return;
+    if (cb)
+        ofproto_set_max_flows(of->books, cb->of.max_flows);
     ofports_tell(b, of->books);
     ofports_configure(b, of->books);
 }

@@ -76,7 +76,7 @@ void ofbridge_attach(struct bridge *);
 void ofbridge_detach(struct bridge *);
 /* The bridge is no longer configured. */
 void ofbridge_forget(struct daemon *, const char *bridge);
-/* Its ports, or their interfaces, are not what they were. */
+/* Its configuration, its ports or their interfaces are not what they were. */
 void ofbridge_update_ports(struct bridge *);
 /* The datapath has events. */
 void ofbridge_progress(struct bridge *);

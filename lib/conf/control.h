@@ -43,10 +43,14 @@ struct conf_ssl {
     char ca_certificate[CONF_FILE_MAX + 1]; /* that peers' are signed by */
 };
 
+#define CONF_MAX_FLOWS     10000000u
+#define CONF_DEFAULT_FLOWS 1000000u
+
 struct conf_openflow {
     enum conf_fail_mode fail_mode; /* what happens without a controller */
     uint64_t datapath_id;          /* 0: made of an address */
     bool management;               /* it listens on its socket in rundir */
+    uint32_t max_flows;            /* entries of all tables together */
     struct conf_ssl ssl;           /* for ssl: and pssl: */
     struct conf_controller controller[CONF_MAX_CONTROLLERS]; /* by target */
     uint32_t n_controllers;                                  /* how many */

@@ -285,6 +285,8 @@ static const struct field bridge_fields[] = {
           "listen for OpenFlow on the bridge's socket, NAME.mgmt beside the "
           "control socket"),
      .def = 1},
+    {UINT(conf_bridge, of.max_flows, "max_flows", 1, CONF_MAX_FLOWS,
+          CONF_DEFAULT_FLOWS, "entries that all flow tables have together")},
 };
 
 static const struct field controller_fields[] = {

@@ -160,6 +160,17 @@ ofproto_set_default(struct ofproto *o, unsigned what)
     journal_commit(o, false);
 }
 
+/* Of a table that was told to take less, the lesser holds. */
+void
+ofproto_set_max_flows(struct ofproto *o, uint32_t n)
+{
+    for (int t = 0; t < OFP_N_TABLES; t++)
+        if (o->table[t].max_entries == o->conf.max_flows ||
+            o->table[t].max_entries > n)
+            o->table[t].max_entries = n;
+    o->conf.max_flows = n;
+}
+
 uint64_t
 ofproto_persist_generation(const struct ofproto *o)
 {

@@ -111,6 +111,9 @@ void ofproto_flush(struct ofproto *, bool normal, uint64_t now_ns);
  * standalone without a controller is FLOW_DEFAULT_ALWAYS. */
 void ofproto_set_default(struct ofproto *, unsigned what);
 
+/* How many entries there may be from now on; those beyond it stay. */
+void ofproto_set_max_flows(struct ofproto *, uint32_t);
+
 /* Removes what has timed out.  Returns the next moment at which something may
  * (CLOCK_NEVER: nothing). */
 uint64_t ofproto_expire(struct ofproto *, uint64_t now_ns);

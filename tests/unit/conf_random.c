@@ -257,6 +257,7 @@ random_control(struct conf_openflow *of, struct conf_bridge *b, struct rng *r)
     struct conf_controller *c;
 
     of->fail_mode = (enum conf_fail_mode) rng_below(r, 2);
+    of->max_flows = (uint32_t) pick(r, 1, CONF_MAX_FLOWS);
     of->datapath_id = zero_or(r, 1, UINT64_MAX);
     of->management = coin(r);
     if (of->n_controllers && coin(r))

@@ -305,7 +305,8 @@ Test(conf_json, unknown_members)
                    "memory_bytes, max_frame_bytes, mac_ageing_s, "
                    "forward_reserved, drop_lossless_unknown, local, "
                    "watchdog_override, cell_bytes, headroom_pool_bytes, "
-                   "headroom_ratio, fail_mode, datapath_id, management, map, "
+                   "headroom_ratio, fail_mode, datapath_id, management, "
+                   "max_flows, map, "
                    "pools, profiles, controllers, ssl, ports");
     assert_refused(PORT("\"rate_bp\":1"), EINVAL, AT "/rate_bp", "rate_bp",
                    "port eth1: unknown member \"rate_bp\", did you mean "

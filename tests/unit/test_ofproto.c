@@ -357,6 +357,11 @@ Test(ofproto, a_full_table)
     cr_assert(rig_flow_mod(&r, &m));
     m.command = OFPFC_ADD;
     cr_assert(rig_flow_mod(&r, &m));
+    ofproto_set_max_flows(r.o, 2);
+    m.priority = 1;
+    assert_refused(rig_flow_mod(&r, &m), "FLOW_MOD_FAILED/TABLE_FULL");
+    ofproto_set_max_flows(r.o, 4);
+    cr_assert(rig_flow_mod(&r, &m));
     rig_run(&r);
     ofproto_destroy(r.o);
     flow_tables_destroy(r.tables);
