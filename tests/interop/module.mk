@@ -17,5 +17,7 @@ TESTS += $(interop_tests)
 # The tester of os-ken over patterns of ours: a minute of them; all, and what
 # they are, see there.
 dist_check_SCRIPTS += tests/interop/conformance/test_conformance.py
-EXTRA_DIST += tests/interop/conformance/patterns.py
+EXTRA_DIST += \
+	tests/interop/conformance/paced.py \
+	tests/interop/conformance/patterns.py
 TESTS += tests/interop/conformance/test_conformance.py

@@ -7,9 +7,9 @@ all, which takes a quarter of an hour; with SLUICE_CONFORMANCE=FOLDER those of
 a folder (whose ports are 1, 2 and 3).
 
 Of meters and of what is spread over ports the tester measures rates, with ten
-per cent on either side, while it sends by itself: that is for a machine which
-has nothing else to do, and not in the part.  What fails of these is tried
-once more.  Skipped where os-ken is not installed."""
+per cent on either side, while it sends by itself (paced.py): that is for a
+machine which has nothing else to do, and not in the part.  What fails of these
+is tried once more.  Skipped where os-ken is not installed."""
 import os
 import re
 import shutil
@@ -81,15 +81,11 @@ class Lab:
 
 def run_tester(lab, folder):
     """What the tester says, line by line."""
-    tester = subprocess.run(
-        [PYTHON, "-c", "import os_ken.tests.switch.tester as t; "
-         "print(t.__file__)"], stdout=subprocess.PIPE, text=True,
-        check=True).stdout.strip()
     argv = ["ip", "netns", "exec", lab.ns.name, PYTHON, "-c",
             "from os_ken.cmd.manager import main; main()",
             "--ofp-tcp-listen-port", "6633", "--test-switch-target", TARGET,
             "--test-switch-tester", TESTER, "--test-switch-dir", folder,
-            "--test-switch-interval", "0", tester]
+            "--test-switch-interval", "0", os.path.join(HERE, "paced.py")]
     with tempfile.TemporaryFile("w+") as log:
         p = subprocess.Popen(argv, stdout=log, stderr=subprocess.STDOUT)
         try:
