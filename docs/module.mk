@@ -6,6 +6,7 @@ dist_doc_DATA += \
 	docs/architecture.md \
 	docs/coding-style.md \
 	docs/host.md \
+	docs/openflow.md \
 	docs/performance.md \
 	docs/pfc.md \
 	docs/rpc.md

@@ -124,7 +124,8 @@ def _(t):
                                             "controller",
                                             "profile"):
             extra = {"pfc": ["3:on"], "pause": ["rx", "on"],
-                     "queue": ["0:30%"], "map": ["trust", "pcp"]}
+                     "queue": ["0:30%"], "map": ["trust", "pcp"],
+                     "controller": ["tcp:192.0.2.1"]}
             argv += ["eth1"] + extra[noun]
         else:
             argv += ["-" if noun == "flow" and w == "FILE" else "slcx"
@@ -304,6 +305,17 @@ def _(t):
           {"name": "br0", "memory_bytes": 33554432, "mac_ageing_s": 300,
            "max_frame_bytes": 9216, "forward_reserved": True})
     sends("bridge del br0", "bridge.del", {"name": "br0"})
+    sends("bridge set br0 fail-mode secure certificate /c", "bridge.set",
+          {"name": "br0", "fail_mode": "secure",
+           "ssl": {"certificate": "/c"}})
+    sends("controller set br0 tcp:192.0.2.1,ptcp: probe 1000",
+          "controller.set",
+          {"bridge": "br0", "targets": ["tcp:192.0.2.1", "ptcp:"],
+           "probe_ms": 1000})
+    sends("controller add br0 unix:/a probe off max-backoff=2000",
+          "controller.add", {"bridge": "br0", "targets": ["unix:/a"],
+                             "probe_ms": 0, "max_backoff_ms": 2000})
+    sends("controller del br0", "controller.del", {"bridge": "br0"})
     port = {"bridge": "br0", "name": "eth1", "type": "tap",
             "rate_bps": 200000000, "cable_delay_ns": 500,
             "vlan": {"mode": "access", "tag": 10}}
