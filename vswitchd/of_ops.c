@@ -94,6 +94,7 @@ post_frame(struct ofd_control *of, uint32_t in_port,
 {
     struct bridge *b = ofd_bridge(of);
 
+    ofbridge_ticket(ofd_ofbridge(of)); /* changes go first */
     if (!dp_packet_out_post(b->dp, in_port, actions, frame, (uint32_t) n))
         return false;
     of->n_posted++;

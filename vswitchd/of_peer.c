@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "memory.h"
+#include "ofbridge.h"
 #include "reactor.h"
 
 #include <errno.h>
@@ -154,6 +155,7 @@ pump(struct ofd_peer *p)
     uint64_t now_ns = clock_ns();
     struct evbuffer_iovec v;
 
+    ofbridge_hold(ofd_ofbridge(p->of), true);
     while (ofconn_is_ready(p->conn) &&
            evbuffer_peek(in, -1, NULL, &v, 1) > 0 && v.iov_len) {
         if (ofconn_counters(p->conn)->n_in >= end) {
@@ -163,6 +165,7 @@ pump(struct ofd_peer *p)
         evbuffer_drain(in,
                        ofconn_input(p->conn, v.iov_base, v.iov_len, now_ns));
     }
+    ofbridge_hold(ofd_ofbridge(p->of), false);
     if (is_over(p))
         return;
     note_up(p);

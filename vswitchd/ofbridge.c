@@ -37,6 +37,8 @@ struct ofbridge {
     struct ofproto *books;        /* of its flows */
     struct ofbridge_hooks hooks;  /* who speaks OpenFlow */
     struct posted *first, *last;  /* not done */
+    struct posted *unposted;      /* first of them that has no number */
+    bool held;                    /* changes are gathered, not taken */
     uint32_t n_waiting;           /* of them */
     uint64_t ticket;              /* batches ever */
     uint64_t done;                /* of them, in order */
@@ -113,11 +115,9 @@ on_port_config(void *arg, uint32_t port, uint32_t config)
 static void
 post_waiting(struct ofbridge *of)
 {
-    struct posted *p = of->first;
+    struct posted *p = of->unposted;
     bool any = false;
 
-    while (p && p->number)
-        p = p->next;
     for (; p && of->bridge; p = p->next) {
         p->number =
             dp_change_post(of->bridge->dp, ofproto_batch_change(p->batch),
@@ -126,6 +126,7 @@ post_waiting(struct ofbridge *of)
             break; /* its ring is full: when one is done */
         any = true;
     }
+    of->unposted = p;
     if (any)
         dp_thread_kick(of->bridge->thread);
 }
@@ -134,7 +135,7 @@ static void watch_timeouts(struct ofbridge *of);
 
 /* Takes from the books what is new. */
 static void
-post(struct ofbridge *of)
+post_now(struct ofbridge *of)
 {
     struct ofproto_batch *b;
 
@@ -149,10 +150,26 @@ post(struct ofbridge *of)
         else
             of->first = p;
         of->last = p;
+        if (!of->unposted)
+            of->unposted = p;
         of->n_waiting++;
         of->ticket++;
     }
     post_waiting(of);
+}
+
+static void
+post(struct ofbridge *of)
+{
+    if (!of->held)
+        post_now(of);
+}
+
+void
+ofbridge_hold(struct ofbridge *of, bool held)
+{
+    of->held = held;
+    post(of);
 }
 
 static void
@@ -163,6 +180,8 @@ finish_first(struct ofbridge *of)
     of->first = p->next;
     if (!of->first)
         of->last = NULL;
+    if (of->unposted == p)
+        of->unposted = p->next;
     of->n_waiting--;
     of->done++;
     ofproto_done(of->books, p->batch);
@@ -192,8 +211,9 @@ ofbridge_has_room(const struct ofbridge *of)
 }
 
 uint64_t
-ofbridge_ticket(const struct ofbridge *of)
+ofbridge_ticket(struct ofbridge *of)
 {
+    post_now(of);
     return of->ticket;
 }
 

@@ -52,11 +52,15 @@ bool ofbridge_apply(struct ofbridge *, const struct ofproto_mod mods[],
 void ofbridge_flush(struct ofbridge *, bool normal);
 void ofbridge_set_default(struct ofbridge *, unsigned what);
 
+/* Whether changes are gathered meanwhile, to be posted together: many small
+ * ones in a row.  A ticket posts what there is. */
+void ofbridge_hold(struct ofbridge *, bool held);
+
 /* False: so many changes wait for the datapath that it is better to wait for
  * hooks.progress before others are made. */
 bool ofbridge_has_room(const struct ofbridge *);
 /* Of all that was changed so far; and whether the datapath does so. */
-uint64_t ofbridge_ticket(const struct ofbridge *);
+uint64_t ofbridge_ticket(struct ofbridge *);
 bool ofbridge_is_done(const struct ofbridge *, uint64_t ticket);
 
 /* Numbers of a port of the books and of its queues (0 to 7); false: there is
