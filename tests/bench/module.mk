@@ -51,3 +51,8 @@ bench: all bench-programs
 	$(top_builddir)/tests/bench/flow_bench
 	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
 		python3 $(top_srcdir)/tests/bench/run.py $(BENCH_FLAGS)
+
+bench_programs += tests/bench/of_client
+tests_bench_of_client_SOURCES = tests/bench/of_client.c
+tests_bench_of_client_LDADD = lib/base/libbase.a
+EXTRA_DIST += tests/bench/openflow.py

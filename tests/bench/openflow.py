@@ -87,24 +87,34 @@ def open_vswitch():
             yield folder + "/br0.mgmt"
 
 
-def flow_mods(name, path):
+def flow_mods(name, path, best):
+    """Adds to an empty table, and in place of what is there."""
     for mode in ("flows", "replace"):
         got = numbers(slc.run(CLIENT, path, mode, str(N_FLOWS),
                               timeout=60).stdout)
-        print("%-12s %-8s %7.0f flow-mods/s (%d in %.2f s), all deleted in "
-              "%.2f s" % (name, mode, N_FLOWS / got["seconds"], N_FLOWS,
-                          got["seconds"], got["delete_seconds"]))
+        rate = N_FLOWS / got["seconds"]
+        best[mode] = max(best.get(mode, 0), rate)
+        print("  %-12s %-8s %7.0f flow-mods/s, all deleted in %.2f s" % (
+            name, mode, rate, got["delete_seconds"]), flush=True)
 
 
 def main():
     for pps in (1000, PPS):
         round_trips(pps)
-    with switch() as (_, _, path):
-        flow_mods("Sluice", path)
-    if shutil.which("ovs-vswitchd"):
-        with open_vswitch() as path:
-            flow_mods("Open vSwitch", path)
-    else:
+    ours, theirs = {}, {}
+    with contextlib.ExitStack() as t:
+        _, _, path = t.enter_context(switch())
+        peer = (t.enter_context(open_vswitch())
+                if shutil.which("ovs-vswitchd") else None)
+        for _ in range(3):  # in turn: the machine may be busy
+            flow_mods("Sluice", path, ours)
+            if peer:
+                flow_mods("Open vSwitch", peer, theirs)
+    for mode in ours:
+        print("%-8s %7.0f flow-mods/s%s" % (
+            mode, ours[mode], ", %.2f of Open vSwitch's %.0f" % (
+                ours[mode] / theirs[mode], theirs[mode]) if theirs else ""))
+    if not peer:
         print("Open vSwitch is not installed")
 
 
