@@ -19,6 +19,13 @@ tests_bench_bare_loop_SOURCES = tests/bench/bare_loop.c
 tests_bench_port_loop_SOURCES = tests/bench/port_loop.c
 tests_bench_port_loop_LDADD = $(NETDEV_LIBS)
 
+if AFXDP
+bench_programs += tests/bench/bare_xdp
+endif
+tests_bench_bare_xdp_SOURCES = tests/bench/bare_xdp.c
+tests_bench_bare_xdp_CPPFLAGS = $(AM_CPPFLAGS) $(XDP_CFLAGS)
+tests_bench_bare_xdp_LDADD = $(XDP_LIBS)
+
 # The one that a test needs too: the guard of what a frame costs.
 check_PROGRAMS += tests/bench/mem_bench
 TESTS += tests/bench/test_instructions.py

@@ -102,10 +102,12 @@ def sluice(bed, port_type="afpacket", pfc=True):
 
 
 @contextlib.contextmanager
-def bare(bed):
-    loop = bed.sw.popen(*pinned(PEER_CPU, bench_program("bare_loop"),
+def bare(bed, program="bare_loop"):
+    loop = bed.sw.popen(*pinned(PEER_CPU, bench_program(program),
                                 "p1", "p2"))
-    time.sleep(0.3)
+    time.sleep(0.5)
+    if loop.poll() is not None:
+        raise slc.Skip("%s ended with %d" % (program, loop.returncode))
     try:
         yield loop.pid
     finally:
@@ -232,4 +234,5 @@ PEERS = {
     "testpmd": testpmd,
     "bridge": bridge,
     "bare": bare,
+    "bare-afxdp": functools.partial(bare, program="bare_xdp"),
 }

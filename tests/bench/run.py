@@ -40,7 +40,8 @@ from peers import (OVS_DPDK, PEER_CPU, PEERS, Bed, bench_program, ovs_on,
                    pinned, slc)
 
 PARTS = ("mem", "null", "rate", "tcp", "pause")
-DEFAULT_PEERS = "sluice,sluice-afxdp,ovs,ovs-afxdp,testpmd,bridge,bare"
+DEFAULT_PEERS = "sluice,sluice-afxdp,ovs,ovs-afxdp,testpmd,bridge,bare," \
+    "bare-afxdp"
 TRIAL_S = 0.4   # of the search
 STEPS = 6       # of the search: within 2 % of the full load
 LATENCY_S = 1.0
