@@ -494,11 +494,12 @@ follow(struct walk *w, const struct flow_path *p)
 }
 
 bool
-flow_run(struct flow_run *r, const struct flow_look *begun)
+flow_run(struct flow_run *r, const struct flow_look *look)
 {
+    const struct ofp_key *key = &r->s.frame.key; /* what was looked for */
+    struct flow_look own_look;
+    struct ofp_key own_key;
     struct walk w;
-    struct flow_look look;
-    struct ofp_key key;
     uint8_t from = 0;
 
     w.r = r;
@@ -507,16 +508,12 @@ flow_run(struct flow_run *r, const struct flow_look *begun)
         const struct flow_path *p;
         uint8_t end;
 
-        if (!begun || from)
-            begin_look(r, from, &key, &look);
-        else
-            look = *begun;
-        if (begun && !from) {
-            key = r->s.frame.key;
-            key.in_port = r->in_port;
-            key.in_phy_port = r->in_port;
+        if (!look || from) {
+            begin_look(r, from, &own_key, &own_look);
+            look = &own_look;
+            key = &own_key;
         }
-        p = flow_path_get(r->tables, from, &key, look.hash, look.word);
+        p = flow_path_get(r->tables, from, key, look->hash, look->word);
         end = p->end;
         if (p->n == 1 && p->flow[0]->code->is_normal && !r->hooks->note &&
             !w.set.types && !from) {

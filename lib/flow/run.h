@@ -120,9 +120,9 @@ struct flow_look {
 /* key: with in_port. */
 void flow_look(const struct flow_tables *, const struct ofp_key *,
                struct flow_look *);
-/* Runs the frame through the tables, from 0 on.  look: of its key; null: not
- * begun.  True when it meets one entry that does nothing but send it to
- * NORMAL, which is left to the caller. */
+/* Runs the frame through the tables, from 0 on.  look: of its key, which is
+ * good and has in_port; null: not begun.  True when it meets one entry that
+ * does nothing but send it to NORMAL, which is left to the caller. */
 bool flow_run(struct flow_run *, const struct flow_look *);
 /* Runs it through a list of actions only (packet-out). */
 void flow_run_actions(struct flow_run *, const struct ofp_action *,

@@ -8,7 +8,7 @@ bench_programs += tests/bench/veth_gen
 tests_bench_veth_gen_SOURCES = tests/bench/veth_gen.c
 tests_bench_veth_gen_LDADD = lib/wire/libwire.a lib/base/libbase.a
 EXTRA_DIST += tests/bench/pause_jitter.py tests/bench/peers.py \
-	tests/bench/run.py tests/bench/tcp.py
+	tests/bench/flows.py tests/bench/run.py tests/bench/tcp.py
 
 bench_programs += tests/bench/veth_probe
 tests_bench_veth_probe_SOURCES = tests/bench/veth_probe.c

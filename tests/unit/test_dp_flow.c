@@ -3,6 +3,7 @@
  * Flow tables in the datapath: what comes out where, in which queue, and what
  * the books say.  Every turn of the rig audits the bridge.
  */
+#include "pkt/offload.h"
 #include "tests/unit/flow_rig.h"
 
 static struct rig rig;
@@ -570,4 +571,65 @@ Test(dp_flow, reserved_addresses_are_for_flows)
     rig_settle(&rig);
     cr_assert_not(dp_packet_in_get(rig.dp, &pin));
     cr_assert_eq(drops(DP_DROP_RESERVED), 2);
+}
+
+/* --- frames that a host left unfinished
+ * ------------------------------------------- */
+
+static struct netdev_class open_class;
+
+/* As a host's interface: the checksum behind IP is still to be computed. */
+static uint32_t
+rx_open(struct netdev *nd, struct pkt *pkts[], uint32_t max)
+{
+    uint32_t n;
+
+    nd->cls = &netdev_mem; /* it looks whose it is */
+    n = netdev_mem.rx(nd, pkts, max);
+    nd->cls = &open_class;
+    for (uint32_t i = 0; i < n; i++)
+        pkt_leave_open(pkts[i], 34, 6);
+    return n;
+}
+
+static void
+check_udp(uint32_t port, uint8_t last)
+{
+    uint8_t frame[2048];
+    uint32_t sum, len = rig_take(&rig, port, frame);
+
+    cr_assert_eq(len, 14 + 20 + 30);
+    cr_assert_eq(frame[33], last);
+    sum = eth_csum_add(0, frame + 26, 8);
+    sum = eth_csum_add(sum, (uint8_t[]){0, 17, 0, 30}, 4);
+    cr_assert_eq(eth_csum_fold(eth_csum_add(sum, frame + 34, 30)), 0);
+}
+
+Test(dp_flow, open_checksums_are_closed_before_a_change)
+{
+    uint8_t frame[128];
+    uint32_t sum, len = rig_ip_frame(frame, 0, 1, 4, NULL, 0, 0, 30, 7);
+
+    frame[39] = 30; /* length of UDP */
+    frame[29] = 9;  /* an address, so that there is something to sum */
+    sum = eth_csum_add(0, frame + 26, 8);
+    sum = eth_csum_add(sum, (uint8_t[]){0, 17, 0, 30}, 4);
+    sum = (uint16_t) ~eth_csum_fold(sum); /* of the pseudo header alone */
+    frame[40] = (uint8_t) (sum >> 8);
+    frame[41] = (uint8_t) sum;
+    fr_apply(&rig,
+             ACTIONS(a_output(OF_PORT(1)), a_set(OFP_IPV4_DST, 0x01020304),
+                     a_output(OF_PORT(2)), a_set(OFP_IPV4_DST, 0x01020305),
+                     a_output(OF_PORT(3))));
+    rig_inject(&rig, 0, frame, len);
+    open_class = netdev_mem;
+    open_class.rx = rx_open;
+    open_class.rx_deadline = NULL;
+    rig.nd[0]->cls = &open_class;
+    dp_run(rig.dp, rig.now_ns);
+    rig.nd[0]->cls = &netdev_mem;
+    rig_settle(&rig);
+    check_udp(1, frame[33]);
+    check_udp(2, 4);
+    check_udp(3, 5);
 }
