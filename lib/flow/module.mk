@@ -23,8 +23,8 @@ EXTRA_DIST += lib/flow/may_include
 check_PROGRAMS += tests/unit/test_mactab
 TESTS += tests/unit/test_mactab
 tests_unit_test_mactab_SOURCES = tests/unit/test_mactab.c
-tests_unit_test_mactab_LDADD = \
-	lib/flow/libflow.a lib/wire/libwire.a lib/base/libbase.a $(UNIT_LIBS)
+tests_unit_test_mactab_LDADD = lib/flow/libflow.a lib/wire/libwire.a \
+	lib/pkt/libpkt.a lib/base/libbase.a $(UNIT_LIBS)
 
 flow_libs = lib/flow/libflow.a lib/ofp/libofp.a lib/wire/libwire.a \
 	lib/base/libbase.a

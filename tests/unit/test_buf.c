@@ -7,6 +7,8 @@
 #include "base/rng.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define MANY UINT32_MAX /* free buffers, when they do not matter */
 
@@ -501,4 +503,115 @@ Test(buf, s5_agrees_with_a_naive_model)
         }
         cr_assert_eq(w.pool.shared_used + w.pool.hdrm->used, 0);
     }
+}
+
+/* One group of one pool, and what came in by it. */
+struct books {
+    struct buf_pool pool; /* it is alone there */
+    struct buf_hdrm hdrm; /* of the pool */
+    struct buf_group g;   /* the group */
+    uint32_t held[4096];  /* frames that were let in, a ring */
+    uint32_t first, n;    /* of it */
+};
+
+static struct books *
+make_books(struct rng *r)
+{
+    struct books *b = calloc(1, sizeof(*b));
+
+    b->pool.shared_bytes = rng_u64(r) % 60000;
+    b->pool.low_buffers = 10;
+    b->pool.hdrm = &b->hdrm;
+    b->g = make_group(rng_u64(r) & 1, rng_u64(r) % 4000, rng_u64(r) % 40000,
+                      rng_u64(r) % 10000, rng_u64(r) % 30000);
+    if (rng_u64(r) & 1)
+        b->g.conf.alpha = (int8_t) (rng_u64(r) % 4 - 2);
+    return b;
+}
+
+static void
+admit_one(struct books *b, uint32_t bytes, uint32_t n_free)
+{
+    if (b->n < 4096 &&
+        buf_admit_slow(&b->pool, &b->g, bytes, n_free) == BUF_OK)
+        b->held[(b->first + b->n++) % 4096] = bytes;
+}
+
+/* The frames of a batch one by one, or at once where that is possible. */
+static bool
+admit_batch(struct books *b, const uint32_t len[], uint32_t n, bool at_once,
+            uint32_t n_free)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        sum += len[i];
+    at_once = at_once && b->n + n <= 4096 &&
+              buf_admit_all(&b->pool, &b->g, sum, n, n_free);
+    for (uint32_t i = 0; i < n; i++) {
+        if (at_once)
+            b->held[(b->first + b->n++) % 4096] = len[i];
+        else
+            admit_one(b, len[i], n_free);
+    }
+    return at_once;
+}
+
+static bool
+release_batch(struct books *b, uint32_t n, bool at_once, uint32_t n_free)
+{
+    uint64_t sum = 0;
+
+    n = n < b->n ? n : b->n;
+    for (uint32_t i = 0; i < n; i++)
+        sum += b->held[(b->first + i) % 4096];
+    at_once = at_once && n && buf_release_all(&b->pool, &b->g, sum, n);
+    for (uint32_t i = 0; i < n && !at_once; i++)
+        buf_release_slow(&b->pool, &b->g, b->held[(b->first + i) % 4096],
+                         n_free);
+    b->first = (b->first + n) % 4096;
+    b->n -= n;
+    return at_once;
+}
+
+/* A batch that is charged, or given back, at once leaves everything as its
+ * frames would have done one by one. */
+Test(buf, what_is_done_at_once_is_what_is_done_one_by_one)
+{
+    struct rng r = {.state = 7};
+    uint32_t n_at_once = 0, n_each = 0;
+
+    for (int run = 0; run < 300; run++) {
+        struct books *a = make_books(&r), *b = malloc(sizeof(*b));
+
+        memcpy(b, a, sizeof(*a));
+        b->pool.hdrm = &b->hdrm;
+        for (int step = 0; step < 200; step++) {
+            uint32_t n_free = rng_u64(&r) % 16 ? 1000 : 10, len[32];
+            uint32_t n = 1 + (uint32_t) (rng_u64(&r) % 32);
+            bool at_once;
+
+            for (uint32_t i = 0; i < n; i++)
+                len[i] = 60 + (uint32_t) (rng_u64(&r) % 1460) / n;
+            if (rng_u64(&r) & 1) {
+                at_once = admit_batch(b, len, n, true, n_free);
+                admit_batch(a, len, n, false, n_free);
+            } else {
+                at_once = release_batch(b, n, true, n_free);
+                release_batch(a, n, false, n_free);
+            }
+            n_at_once += at_once;
+            n_each += !at_once;
+            b->pool.hdrm = &a->hdrm;
+            cr_assert_eq(memcmp(&a->pool, &b->pool, sizeof(a->pool)), 0);
+            b->pool.hdrm = &b->hdrm;
+            cr_assert_eq(memcmp(&a->g, &b->g, sizeof(a->g)), 0);
+            cr_assert_eq(memcmp(&a->hdrm, &b->hdrm, sizeof(a->hdrm)), 0);
+            cr_assert_eq(a->n, b->n);
+        }
+        free(a);
+        free(b);
+    }
+    cr_assert_gt(n_at_once, 5000, "%u", n_at_once);
+    cr_assert_gt(n_each, 5000, "%u", n_each);
 }

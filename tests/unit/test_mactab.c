@@ -477,3 +477,44 @@ Test(mactab, seed_decides_what_collides)
     mactab_destroy(t[0]);
     mactab_destroy(t[1]);
 }
+
+/* A batch is learned from and looked up as its frames would be one by one. */
+Test(mactab, a_batch_is_what_its_frames_are)
+{
+    struct mactab *one = make_table(1024), *all = make_table(1024);
+    struct pkt_pool *pool = pkt_pool_create(PKT_BATCH, 0, 128);
+    struct pkt *p[PKT_BATCH];
+    struct rng r = {.state = 5};
+    uint64_t now_ns = TICK;
+
+    mactab_set_ageing(one, 20 * TICK);
+    mactab_set_ageing(all, 20 * TICK);
+    pkt_alloc_bulk(pool, p, PKT_BATCH);
+    for (int round = 0; round < 3000; round++) {
+        uint32_t n = (uint32_t) (rng_u64(&r) % (PKT_BATCH + 1));
+        uint16_t port = (uint16_t) (rng_u64(&r) % 4);
+        int to[PKT_BATCH];
+
+        for (uint32_t i = 0; i < n; i++) {
+            memcpy(p[i]->data, addr(0, rng_u64(&r) % 3000), 6);
+            memcpy(p[i]->data + 6, addr(0, rng_u64(&r) % 3000), 6);
+            p[i]->data[0] |= rng_u64(&r) % 8 == 0;
+            p[i]->vid = (uint16_t) (rng_u64(&r) % 2 * 4094);
+        }
+        mactab_switch(all, p, n, port, now_ns, to);
+        for (uint32_t i = 0; i < n; i++) {
+            mactab_learn(one, p[i]->vid, p[i]->data + 6, port, now_ns);
+            cr_assert_eq(to[i],
+                         mactab_lookup(one, p[i]->vid, p[i]->data, now_ns));
+        }
+        cr_assert_eq(memcmp(mactab_counters(one), mactab_counters(all),
+                            sizeof(struct mactab_counters)),
+                     0);
+        now_ns += TICK / 8;
+    }
+    cr_assert_gt(mactab_counters(all)->n_moved, 1000);
+    cr_assert_gt(mactab_counters(all)->n_aged, 0);
+    pkt_pool_destroy(pool);
+    mactab_destroy(one);
+    mactab_destroy(all);
+}

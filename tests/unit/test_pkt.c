@@ -3,6 +3,7 @@
  * lib/pkt: the pool gives every buffer once, clones share one buffer until
  * the last reference, and the tag notes are carried out on the way out.
  */
+#include "pkt/offload.h"
 #include "pkt/share.h"
 
 #include <criterion/criterion.h>
@@ -384,5 +385,58 @@ Test(pkt, notes_are_carried_out_in_place_when_no_one_else_looks)
         cr_assert_arr_eq(p->data, want, n);
         pkt_free(p);
     }
+    pkt_pool_destroy(pool);
+}
+
+Test(pkt, a_batch_is_taken_at_once_and_never_what_is_for_control)
+{
+    struct pkt_pool *pool = pkt_pool_create(10, 0, 1522);
+    struct pkt *p[16], *ctl;
+
+    cr_assert_eq(pkt_alloc_bulk(pool, p, 4), 4);
+    cr_assert_eq(pkt_pool_n_free(pool), 6);
+    for (int i = 0; i < 4; i++) {
+        cr_assert(pkt_is_sole(p[i]));
+        cr_assert_eq(p[i]->owner, p[i]);
+        cr_assert_eq(p[i]->in_port, PKT_NO_PORT);
+        for (int k = 0; k < i; k++)
+            cr_assert_neq(p[i], p[k]);
+    }
+    cr_assert_eq(pkt_alloc_bulk(pool, p + 4, 12), 6);
+    cr_assert_eq(pkt_pool_n_empty(pool), 1);
+    cr_assert_eq(pkt_alloc_bulk(pool, p + 10, 1), 0);
+    ctl = pkt_alloc_ctl(pool);
+    cr_assert_not_null(ctl);
+    pkt_free(ctl);
+    for (int i = 0; i < 10; i++)
+        pkt_free(p[i]);
+    cr_assert_eq(pkt_pool_n_free(pool), 10);
+    pkt_pool_destroy(pool);
+}
+
+/* A frame whose checksum is open is closed once, for all of its copies, by
+ * whoever sends the first of them. */
+Test(pkt, an_open_checksum_is_closed_for_all_copies)
+{
+    static const uint8_t udp[46] = {[12] = 8, [14] = 0x45, [42] = 0x12,
+                                    0x34,     0x56,        0x78};
+    struct pkt_pool *pool = pkt_pool_create(2, 2, 1522);
+    struct pkt *p = frame(pool, udp, sizeof(udp)), *c;
+    uint8_t out[64];
+
+    pkt_leave_open(p, 34, 6);
+    c = pkt_clone(p);
+    cr_assert(pkt_is_open(p) && pkt_is_open(c));
+    pkt_copy_out(c, out);
+    cr_assert_not(pkt_is_open(p) || pkt_is_open(c));
+    cr_assert_arr_eq(out + 40, "\x97\x53", 2); /* ~(1234 + 5678) */
+    cr_assert_arr_eq(p->data + 40, "\x97\x53", 2);
+    pkt_close(p);
+    cr_assert_arr_eq(p->data + 40, "\x97\x53", 2);
+    pkt_free(p);
+    pkt_free(c);
+    p = pkt_alloc(pool);
+    cr_assert_not(p->has_offload, "the next frame has no note");
+    pkt_free(p);
     pkt_pool_destroy(pool);
 }
