@@ -66,21 +66,21 @@ doctor_socket_drops(void)
            read_with("/proc/thread-self/net/snmp6", read_snmp6);
 }
 
-/* Until the hold is in force frames arrive as they do during a stall. */
+/* Until the hold is in force frames arrive as they do during a stall; after a
+ * while they are left in the queue of the tap, which has to hold them. */
 static void
 look_at_hold_time(struct diagnosis *x, const struct netdev_stats *nd)
 {
-    uint64_t stall_ns = counter_get(&dp_stall(x->v->bridge->dp)->p9999_ns);
-    struct headroom need;
+    uint64_t rate = conf_port_rate(x->v->cp, &x->v->port->live);
+    uint64_t queued =
+        (uint64_t) ((unsigned __int128) rate *
+                    (x->stall_ns + nd->hold_worst_ns) / 8000000000u);
 
-    conf_port_headroom_terms(x->v->cb, x->v->cp, &x->v->port->live,
-                             stall_ns + nd->hold_worst_ns, &need);
-    if (x->headroom_bytes >= need.total_bytes)
+    if (x->ring_bytes >= queued)
         return;
-    doctor_find(x, UNSURE, "backpressure",
-                need.total_bytes - x->headroom_bytes, NULL,
+    doctor_find(x, UNSURE, "backpressure", queued - x->ring_bytes, NULL,
                 "once it took %" PRIu64 " us to hold the senders back: more "
-                "than the headroom allows for",
+                "than the queue of the tap allows for",
                 nd->hold_worst_ns / 1000);
 }
 

@@ -10,6 +10,7 @@
 #include "daemon.h"
 #include "events.h"
 #include "links.h"
+#include "netdev/hold.h"
 #include "qos/headroom.h"
 
 /* The stall is measured anew after that time; only then can it be found to be
@@ -130,7 +131,8 @@ reset_stall(struct dp *dp, void *arg)
 }
 
 /* The longest that it took a tap to hold back who sends: until then frames
- * arrive as they do while the thread does not run. */
+ * arrive as they do while the thread does not run.  After a while none is read
+ * any more. */
 static uint64_t
 slowest_hold_ns(const struct bridge *b)
 {
@@ -144,7 +146,7 @@ slowest_hold_ns(const struct bridge *b)
         if (ns > worst_ns)
             worst_ns = ns;
     }
-    return worst_ns;
+    return worst_ns < HOLD_LATE_NS ? worst_ns : HOLD_LATE_NS;
 }
 
 void

@@ -69,8 +69,9 @@ struct hold {
     pthread_mutex_t lock; /* the tree and what follows: control's and the
                              thread's */
     bool is_on;           /* there is a tree */
-    uint8_t held;         /* in force */
-    uint8_t seen;         /* hold_want()'s own: what it wanted last */
+    uint8_t held; /* in force; written under the lock, release, and read
+                     by hold_is_late(), acquire */
+    uint8_t seen; /* hold_want()'s own: what it wanted last */
 
     counter_t n_holds;  /* the thread's: see hold_stats */
     counter_t n_failed; /* the same */
@@ -276,7 +277,7 @@ follow(struct hold *h)
         counter_add(&h->n_holds,
                     (unsigned) __builtin_popcount(change & wanted));
     }
-    h->held = wanted;
+    __atomic_store_n(&h->held, wanted, __ATOMIC_RELEASE);
 }
 
 static void *
@@ -331,6 +332,17 @@ hold_want(struct hold *h, uint8_t held)
     __atomic_store_n(&h->wanted_ns, clock_ns(), __ATOMIC_RELAXED);
     __atomic_store_n(&h->wanted, held, __ATOMIC_RELEASE);
     wake(h);
+}
+
+bool
+hold_is_late(const struct hold *h)
+{
+    uint8_t held = __atomic_load_n(&h->held, __ATOMIC_ACQUIRE);
+
+    if (!(h->seen & (uint8_t) ~held))
+        return false;
+    return clock_ns() - __atomic_load_n(&h->wanted_ns, __ATOMIC_RELAXED) >
+           HOLD_LATE_NS;
 }
 
 static int
@@ -423,7 +435,7 @@ turn_on(struct hold *h, const struct netdev_hold *conf)
     h->conf = *conf;
     rc = put_tree(h);
     h->is_on = rc == 0;
-    h->held = 0;
+    __atomic_store_n(&h->held, 0, __ATOMIC_RELEASE);
     if (rc)
         take_tree(h);
     wake(h);

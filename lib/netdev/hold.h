@@ -20,9 +20,9 @@
  * the others go on.  The rate keeps the device's queue short, so that what is
  * behind the hold is bounded by it and by the time that holding takes.
  *
- * open, set, close, read: control thread.  want: any one thread, never blocks.
- * The changes are made by a thread of its own, because the kernel may let a
- * request wait for others that have nothing to do with it.
+ * open, set, close, read: control thread.  want, is_late: any one thread,
+ * never block. The changes are made by a thread of its own, because the kernel
+ * may let a request wait for others that have nothing to do with it.
  */
 #ifndef NETDEV_HOLD_H
 #define NETDEV_HOLD_H
@@ -57,6 +57,12 @@ void hold_close(struct hold *);
 
 /* From now on the priorities in `held` are held, and no others. */
 void hold_want(struct hold *, uint8_t held);
+/* The same thread: whether what is wanted is not in force after HOLD_LATE_NS.
+ * The kernel's lock may be somebody else's for seconds; until then what
+ * senders send had better stay in the device's queue, which holds more than
+ * headrooms do, although other classes wait there too. */
+#define HOLD_LATE_NS UINT64_C(2000000)
+bool hold_is_late(const struct hold *);
 /* Asks the kernel what was dropped, and whether the tree is still there. */
 void hold_read(struct hold *, struct hold_stats *);
 

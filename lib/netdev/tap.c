@@ -296,12 +296,24 @@ read_frame(struct tap *t, struct pkt *p, bool *take)
     return true;
 }
 
+/* A class should be held by now, and is not: nothing is read meanwhile. */
+static bool
+must_wait(const struct tap *t)
+{
+    const struct hold *hold = __atomic_load_n(&t->hold, __ATOMIC_ACQUIRE);
+
+    return hold && __atomic_load_n(&t->holds, __ATOMIC_RELAXED) &&
+           hold_is_late(hold);
+}
+
 static uint32_t
 tap_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
 {
     struct tap *t = (struct tap *) dev;
     uint32_t n = 0;
 
+    if (must_wait(t))
+        return 0;
     while (n < max && !t->is_gone) {
         struct pkt *p = pkt_alloc(t->pool);
         bool take = true;

@@ -36,6 +36,11 @@ class Host:
             self.ns, args=["--host", self.options]))
         slc.wait_for(lambda: self.port("eth0")["state"] == "up" and
                      self.port("host0")["state"] == "up", "ports are up")
+        # For stalls of half a second, which a busy machine has.
+        groups = {str(g): {"headroom": 6 << 20} for g in (3, 4)}
+        self.d.rpc("port.set", name="host0", groups=groups)
+        self.d.rpc("port.set", name="eth0", groups=groups,
+                   ring_bytes=16 << 20)
         self.ns.ip("addr", "add", self.address + "/24", "dev", "host0")
 
     def port(self, name):
@@ -160,7 +165,9 @@ def _(t):
         r.end(sent[p])
         slc.diag("priority %d: %d sent, longest call %.2f s" % (
             p, sent[p], senders[p].longest))
-        assert r.n == sent[p] and not r.wrong, (p, r.n, sent[p], r.wrong)
+        assert r.n == sent[p] and not r.wrong, (
+            p, r.n, sent[p], r.wrong, a.drops(), b.drops(), a.doctor(),
+            b.doctor())
     assert senders[3].longest > PAUSE_S
     for host in (a, b):
         lost = {k: n for k, n in host.drops().items() if k[1] != "no-port"}
