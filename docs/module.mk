@@ -5,6 +5,7 @@ dist_doc_DATA += \
 	README.md \
 	docs/architecture.md \
 	docs/coding-style.md \
+	docs/flows.md \
 	docs/host.md \
 	docs/openflow.md \
 	docs/performance.md \

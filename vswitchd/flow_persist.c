@@ -180,6 +180,19 @@ take_row(void *arg, enum store_flow_kind kind, const char *text)
     rows_add(arg, kind, text, strlen(text));
 }
 
+/* One that is there already, as of an earlier restoring, is modified. */
+static int
+read_meter(const struct flow_place *at, const char *text,
+           struct ofp_meter_mod *m, struct err *err)
+{
+    int error = ofp_text_meter(text, OFPMC_ADD, m, err);
+    struct ofproto_meter_info there;
+
+    if (!error && ofproto_meter(at->books, m->meter.id, clock_ns(), &there))
+        m->command = OFPMC_MODIFY;
+    return error;
+}
+
 static int
 add_row(const struct flow_place *at, const struct store_flow *row,
         struct flow_batch *b, struct err *err)
@@ -197,8 +210,8 @@ add_row(const struct flow_place *at, const struct store_flow *row,
         error = ofp_text_group(row->text, OFPGC_ADD_OR_MODIFY, &at->names,
                                arena, (struct ofp_group_mod *) m->group, err);
     else if (row->kind == STORE_METER)
-        error = ofp_text_meter(row->text, OFPMC_ADD,
-                               (struct ofp_meter_mod *) m->meter, err);
+        error = read_meter(at, row->text, (struct ofp_meter_mod *) m->meter,
+                           err);
     else
         error = ofp_text_flow(row->text, OFPFC_ADD, &at->names, arena,
                               (struct ofp_flow_mod *) m->flow, err);

@@ -245,6 +245,27 @@ def _(t):
     assert s.flows() == [NORMAL]
 
 
+@slc.test("what is persistent outlives what empties the tables")
+def _(t):
+    s = Switch(t)
+    s.ok("flow", "bundle", "br0", s.file(
+        "meter add meter=1,kbps,bands=type=drop,rate=1000\n"
+        "group add group_id=4,type=all,bucket=output:1\n"
+        "flow add priority=7,tcp,actions=meter:1,group:4\n"), "--persist")
+    s.ok("flow", "add", "br0", "priority=8,udp,actions=drop")
+    mine = [" cookie=0x0, table=0, priority=7,tcp actions=meter:1,group:4"]
+    s.ok("bridge", "set", "br0", "fail-mode=secure")
+    assert s.flows() == mine, s.flows()
+    s.daemon.restart()
+    assert s.flows() == mine, s.flows()
+    assert "not taken" not in s.daemon.log(), s.daemon.log()
+    s.ok("flow", "add", "br0", "priority=8,udp,actions=drop")
+    s.ok("controller", "add", "br0", "tcp:127.0.0.1:9")
+    assert s.flows() == mine, s.flows()
+    s.daemon.restart()
+    assert s.flows() == mine, s.flows()
+
+
 @slc.test("many: 10,000 flows in a file, in pages, replaced, and back")
 def _(t):
     s = Switch(t)
