@@ -6,6 +6,7 @@
  */
 #include "ofp/act.h"
 #include "ofp/codec.h"
+#include "ofp/nx.h"
 #include "ofp/v10.h"
 
 #include <string.h>
@@ -144,10 +145,11 @@ act10_decode(const uint8_t *p, size_t n, size_t n_actions,
         uint16_t type = cursor_be16(&c), len = cursor_be16(&c);
         struct cursor body = cursor_init(cursor_take(&c, len - 4u), len - 4u);
 
-        if (type == A10_VENDOR)
-            return ofp_fail(e, OFPET_BAD_ACTION, OFPBAC_BAD_EXPERIMENTER,
-                            "actions of vendor 0x%08x are not supported",
-                            cursor_be32(&body));
+        if (type == A10_VENDOR) {
+            if (!nx_decode(&body, &l, e))
+                return false;
+            continue;
+        }
         if (type > A10_ENQUEUE)
             return ofp_fail(e, OFPET_BAD_ACTION, OFPBAC_BAD_TYPE,
                             "no action has number %u", type);
@@ -191,8 +193,8 @@ is_second_half(const struct ofp_action *a, const struct ofp_action *before)
 }
 
 static void
-encode_set(struct ofp_buf *b, const struct ofp_action *a,
-           const struct ofp_action *before)
+encode_set_field(struct ofp_buf *b, const struct ofp_action *a,
+                 const struct ofp_action *before)
 {
     const uint8_t *v = a->set.value;
     const uint8_t vid[2] = {v[0] & 0x0f, v[1]}, tos = (uint8_t) (v[0] << 2);
@@ -267,10 +269,12 @@ act10_encode(struct ofp_buf *b, const struct ofp_actions *l)
             put_value(b, A10_STRIP_VLAN, NULL, 0);
             break;
         case OFP_ACT_SET_FIELD:
-            encode_set(b, a, i ? &l->a[i - 1] : NULL);
+            if (!nx_encode(b, a))
+                encode_set_field(b, a, i ? &l->a[i - 1] : NULL);
             break;
         default:
-            break; /* 1.0 has no word for it */
+            nx_encode(b, a); /* or 1.0 has no word for it */
+            break;
         }
     }
 }

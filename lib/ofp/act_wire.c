@@ -5,6 +5,7 @@
  */
 #include "ofp/act.h"
 #include "ofp/codec.h"
+#include "ofp/nx.h"
 #include "ofp/oxm.h"
 
 #include <string.h>
@@ -197,18 +198,11 @@ decode_body(struct cursor *c, uint8_t version, struct ofp_action *a,
 }
 
 static bool
-decode_one(uint16_t type, const uint8_t *body, size_t n, uint8_t version,
+decode_one(uint16_t type, struct cursor *c, uint8_t version,
            struct ofp_action *a, struct ofp_error *e)
 {
-    struct cursor c = cursor_init(body, n);
+    size_t n = c->left;
 
-    if (type == AT_EXPERIMENTER) {
-        uint32_t id = cursor_be32(&c);
-
-        return ofp_fail(e, OFPET_BAD_ACTION, OFPBAC_BAD_EXPERIMENTER,
-                        "actions of experimenter 0x%08x are not supported",
-                        id);
-    }
     if (!find_form(type, version, &a->type))
         return ofp_fail(e, OFPET_BAD_ACTION, OFPBAC_BAD_TYPE,
                         "no action has number %u", type);
@@ -216,7 +210,7 @@ decode_one(uint16_t type, const uint8_t *body, size_t n, uint8_t version,
         return ofp_fail(e, OFPET_BAD_ACTION, OFPBAC_BAD_LEN,
                         "action %u of %zu octets, it has %u", type, n + 4,
                         forms[a->type].len);
-    return decode_body(&c, version, a, e);
+    return decode_body(c, version, a, e);
 }
 
 bool
@@ -263,11 +257,16 @@ ofp_actions_decode(const uint8_t *p, size_t n, uint8_t version,
     if (n_actions && !list.a)
         return ofp_fail(e, OFPET_BAD_ACTION, OFPBAC_TOO_MANY,
                         "the actions of the message need too much memory");
-    for (; list.n < n_actions; list.n++) {
+    while (c.left > 0) {
         uint16_t type = cursor_be16(&c), len = cursor_be16(&c);
-        const uint8_t *body = cursor_take(&c, len - 4u);
+        struct cursor body = cursor_init(cursor_take(&c, len - 4u), len - 4u);
 
-        if (!decode_one(type, body, len - 4u, version, &list.a[list.n], e))
+        if (type == AT_EXPERIMENTER) {
+            if (!nx_decode(&body, &list, e))
+                return false;
+            continue;
+        }
+        if (!decode_one(type, &body, version, &list.a[list.n++], e))
             return false;
     }
     *out = list;
@@ -314,6 +313,7 @@ encode_foreign(struct ofp_buf *b, const struct ofp_action *a)
         other = *a;
         other.type = OFP_ACT_OUTPUT;
         act_encode(b, OFP_V13, &other);
+        nx_encode_pop_queue(b); /* so that later outputs are not meant */
         return true;
     default:
         return false;

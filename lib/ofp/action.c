@@ -90,6 +90,30 @@ ofp_group_free(struct ofp_group *g)
     g->n_buckets = 0;
 }
 
+bool
+ofp_actions_pop_queue(struct ofp_actions *l)
+{
+    uint32_t i = l->n;
+
+    while (i > 0 && l->a[i - 1].type != OFP_ACT_SET_QUEUE)
+        i--;
+    if (i == 0)
+        return true; /* the queue is the frame's own already */
+    for (uint32_t k = i; k < l->n; k++) {
+        struct ofp_action *a = &l->a[k];
+
+        if (a->type != OFP_ACT_OUTPUT)
+            continue;
+        if (a->output.port >= OFPP_MAX)
+            return false;
+        a->type = OFP_ACT_ENQUEUE;
+        a->output.queue = l->a[i - 1].queue;
+    }
+    memmove(&l->a[i - 1], &l->a[i], (l->n - i) * sizeof(*l->a));
+    l->n--;
+    return true;
+}
+
 static bool
 set_equal(const struct ofp_action *a, const struct ofp_action *b)
 {

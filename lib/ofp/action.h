@@ -166,6 +166,10 @@ bool ofp_instructions_copy(const struct ofp_instructions *,
 void ofp_instructions_free(struct ofp_instructions *);
 bool ofp_group_copy(const struct ofp_group *, struct ofp_group *to);
 void ofp_group_free(struct ofp_group *);
+/* Ends what set-queue began, as enqueue of Open vSwitch is on the wire: the
+ * outputs behind the last set-queue become ENQUEUE, and it goes.  False: one
+ * of them is to a reserved port. */
+bool ofp_actions_pop_queue(struct ofp_actions *);
 /* Equal in every respect, order included? */
 bool ofp_actions_equal(const struct ofp_actions *, const struct ofp_actions *);
 bool ofp_instructions_equal(const struct ofp_instructions *,

@@ -25,6 +25,8 @@ lib_ofp_libofp_a_SOURCES = \
 	lib/ofp/msg10.c \
 	lib/ofp/msg13.c \
 	lib/ofp/multipart.c \
+	lib/ofp/nx.c \
+	lib/ofp/nx.h \
 	lib/ofp/oxm.c \
 	lib/ofp/oxm.h \
 	lib/ofp/port.h \

@@ -186,29 +186,11 @@ read_enqueue(struct act_text *x, struct text_pair *p)
 static int
 read_pop_queue(struct act_text *x)
 {
-    struct ofp_actions *l = x->list;
-    uint32_t i = l->n;
-
-    while (i > 0 && l->a[i - 1].type != OFP_ACT_SET_QUEUE)
-        i--;
-    for (uint32_t k = i; k < l->n; k++) {
-        struct ofp_action *a = &l->a[k];
-
-        if (i == 0 || a->type != OFP_ACT_OUTPUT)
-            continue;
-        if (a->output.port >= OFPP_MAX)
-            return text_fail(x->t, "pop_queue", "enqueue:PORT:QUEUE",
-                             "pop_queue behind an output to a reserved port "
-                             "is an extension of Open vSwitch that Sluice "
-                             "does not have");
-        a->type = OFP_ACT_ENQUEUE;
-        a->output.queue = l->a[i - 1].queue;
-    }
-    if (i == 0)
-        return 0; /* the queue is the frame's own already */
-    memmove(&l->a[i - 1], &l->a[i], (l->n - i) * sizeof(*l->a));
-    l->n--;
-    return 0;
+    if (ofp_actions_pop_queue(x->list))
+        return 0;
+    return text_fail(x->t, "pop_queue", "enqueue:PORT:QUEUE",
+                     "pop_queue behind an output to a reserved port is an "
+                     "extension of Open vSwitch that Sluice does not have");
 }
 
 /* --- set-field and its older names --------------------------------------- */

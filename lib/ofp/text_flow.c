@@ -189,7 +189,7 @@ check_size(struct flow_text *ft)
     struct ofp_buf b = {0};
     size_t n;
 
-    ofp_instructions_encode(&b, OFP_VHOME, &ft->f->inst);
+    ofp_instructions_encode(&b, OFP_V13, &ft->f->inst);
     n = b.n;
     ofp_buf_free(&b);
     if (n > 32768)

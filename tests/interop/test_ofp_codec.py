@@ -292,7 +292,7 @@ def _(t):
             ("group ANY", flow(inst=[apply(P.OFPActionGroup(O.OFPG_ANY))]),
              (2, 9)),
             ("an experimenter's action", flow(inst=[apply(
-                P.OFPActionExperimenterUnknown(0x2320, b"\0" * 8))]), (2, 2)),
+                P.OFPActionExperimenterUnknown(0x1234, b"\0" * 8))]), (2, 2)),
             ("group command", P.OFPGroupMod(DP, 7, O.OFPGT_ALL, 1, []),
              (6, 11)),
             ("group type", P.OFPGroupMod(DP, 0, 9, 1, []), (6, 10)),
@@ -402,6 +402,38 @@ def kinds_13():
         ("TABLE_MOD", P.OFPTableMod(DP, 3, 3)),
         ("GET_ASYNC_REQUEST", P.OFPGetAsyncRequest(DP)),
     ]
+
+
+@slc.test("os-ken: what Open vSwitch adds to 1.0 and 1.3")
+def _(t):
+    need_os_ken()
+    mirror = t.enter_context(Mirror())
+    match = P10.OFPMatch(dl_type=0x8847)
+    acts = [P10.NXActionSetQueue(5), P10.NXActionDecTtl(),
+            P10.NXActionPushMpls(0x8847), P10.NXActionPopMpls(0x800),
+            P10.NXActionSetMplsTtl(7), P10.NXActionDecMplsTtl(),
+            P10.NXActionSetMplsLabel(77), P10.NXActionSetMplsTc(3),
+            P10.OFPActionOutput(2, 0)]
+    msg = P10.OFPFlowMod(DP10, match, 1, O10.OFPFC_ADD, 0, 0, 1,
+                         O10.OFP_NO_BUFFER, O10.OFPP_NONE, 0, acts)
+    got = mirror(msg).body[0].actions
+    assert [a.to_jsondict() for a in got] == \
+        [a.to_jsondict() for a in acts], got
+    msg = P10.OFPFlowMod(DP10, match, 1, O10.OFPFC_ADD, 0, 0, 1,
+                         O10.OFP_NO_BUFFER, O10.OFPP_NONE, 0,
+                         [P10.NXActionResubmit(3)])
+    assert mirror.error(msg) == (2, 3)
+    other = bytearray(msg.buf)
+    other[76:80] = b"\0\0\x12\x34"  # another vendor's
+    assert mirror.error_raw(other) == (2, 2)
+    # enqueue of ovs-ofctl at 1.3: set_queue, output, pop_queue.
+    pop = "ffff00100000232000050000" "00000000"
+    inst = "0004003000000000" "0015000800000003" \
+        "0000001000000002" "0000000000000000" + pop
+    got = mirror.raw(bytes.fromhex(
+        "040e0068" "00000001" + "00" * 24 + "ffffffff" "ffffffff" "ffffffff"
+        "00000000" "00010004" "00000000" + inst))
+    assert got.endswith("0" * 8 + inst), got
 
 
 @slc.test("os-ken: every other request is known for what it is")

@@ -218,12 +218,13 @@ Test(ofp_msg, what_only_10_says_is_kept_at_home_and_translated)
     ofp_instructions_encode(&b, OFP_V13, &in);
     cr_assert(
         ofp_instructions_decode(b.data, b.n, OFP_V13, &arena, &again, NULL));
-    cr_assert_eq(again.apply.n, 4);
+    cr_assert_eq(again.apply.n, 3);
     cr_assert_eq(again.apply.a[0].set.field, OFP_VLAN_VID);
     cr_assert_eq(again.apply.a[0].set.value[0], 0x1a);
     cr_assert_eq(again.apply.a[1].set.field, OFP_VLAN_PCP);
-    cr_assert_eq(again.apply.a[2].queue, 4);
-    cr_assert_eq(again.apply.a[3].output.port, 3);
+    cr_assert_eq(again.apply.a[2].type, OFP_ACT_ENQUEUE);
+    cr_assert_eq(again.apply.a[2].output.queue, 4);
+    cr_assert_eq(again.apply.a[2].output.port, 3);
     ofp_buf_free(&b);
     ofp_arena_free(&arena);
 }
