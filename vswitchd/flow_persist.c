@@ -210,8 +210,8 @@ add_row(const struct flow_place *at, const struct store_flow *row,
         error = ofp_text_group(row->text, OFPGC_ADD_OR_MODIFY, &at->names,
                                arena, (struct ofp_group_mod *) m->group, err);
     else if (row->kind == STORE_METER)
-        error = read_meter(at, row->text, (struct ofp_meter_mod *) m->meter,
-                           err);
+        error =
+            read_meter(at, row->text, (struct ofp_meter_mod *) m->meter, err);
     else
         error = ofp_text_flow(row->text, OFPFC_ADD, &at->names, arena,
                               (struct ofp_flow_mod *) m->flow, err);

@@ -195,6 +195,18 @@ def _(t):
     sw.daemon.check_log()
 
 
+@slc.test("OpenFlow 1.3: an enqueue, which ovs-ofctl says in three actions")
+def _(t):
+    sw = of13.Switch(t)
+    c = Ofctl(sw, "OpenFlow13")
+    c("del-flows")
+    c("add-flow", "in_port=1,actions=enqueue:2:3,output:1")
+    assert c.flows() == [
+        "in_port=1 actions=set_queue:3,output:2,pop_queue,output:1"]
+    assert "enqueue:p2:3,output:p1" in sw.rpc(
+        "flow.dump", bridge="br0")["flows"][0]["actions"]
+
+
 @slc.test("OpenFlow 1.3: bundles")
 def _(t):
     sw = of13.Switch(t)
@@ -296,7 +308,7 @@ def _(t):
                     "output:2", "mod_nw_dst:10.1.1.1,output:2",
                     "mod_nw_tos:32,output:2", "mod_tp_dst:99,output:2",
                     "enqueue:2:3", "all", "in_port", "controller:64",
-                    "local"):
+                    "local", "dec_ttl,output:2", "set_queue:3,output:2"):
         c("add-flow", "priority=9,tcp,in_port=1,actions=" + actions)
         got = c.flows()
         assert len(got) == 1, got
