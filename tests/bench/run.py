@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All benchmarks, side by side with the peers, in one run: a table, and JSON.
 
-    sudo python3 tests/bench/run.py [--only mem,null,rate,tcp,pause]
+    sudo python3 tests/bench/run.py [--only mem,null,rate,tcp,pause,flows]
          [--peers ...] [--sizes 64,1500] [--flows 1] [--rounds 3] [--full]
          [--loss 0.001] [--json FILE]
 
@@ -17,6 +17,8 @@
          frames, resident memory
   tcp    a TCP stream between unmodified namespaces
   pause  what a pause that is received is longer than it should be
+  flows  flow tables beside Open vSwitch's, a hundred thousand entries and a
+         million flows (flows.py); with --full, or when asked for
 
 Peers are measured in turn, round after round; medians are compared, and the
 range of the rounds is shown.  Ratios come first: above 1.00 Sluice is faster
@@ -39,7 +41,7 @@ import tcp
 from peers import (OVS_DPDK, PEER_CPU, PEERS, Bed, bench_program, ovs_on,
                    pinned, slc)
 
-PARTS = ("mem", "null", "rate", "tcp", "pause")
+PARTS = ("mem", "null", "rate", "tcp", "pause", "flows")
 DEFAULT_PEERS = "sluice,sluice-afxdp,ovs,ovs-afxdp,testpmd,bridge,bare," \
     "bare-afxdp"
 TRIAL_S = 0.4   # of the search
@@ -308,6 +310,17 @@ def part_pause(args):
     return got
 
 
+def part_flows(args):
+    with slc.tmpdir() as folder:
+        path = os.path.join(folder, "flows.json")
+        subprocess.run(
+            [sys.executable, os.path.join(os.path.dirname(__file__),
+                                          "flows.py"),
+             "--rounds", str(args.rounds), "--json", path], check=True)
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+
+
 def words(allowed):
     def split(text):
         bad = [w for w in text.split(",") if w not in allowed]
@@ -325,7 +338,7 @@ def sizes(text):
 def main():
     ap = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    ap.add_argument("--only", default=PARTS, type=words(PARTS))
+    ap.add_argument("--only", type=words(PARTS))
     ap.add_argument("--peers", default=DEFAULT_PEERS.split(","),
                     type=words(PEERS))
     ap.add_argument("--sizes", type=sizes)
@@ -345,7 +358,7 @@ def main():
                           "kernel": os.uname().release,
                           "load": os.getloadavg()[0]}}
     for part in PARTS:
-        if part in args.only:
+        if part in (args.only or (PARTS if args.full else PARTS[:-1])):
             result[part] = globals()["part_" + part](args)
     if args.json:
         with open(args.json, "w", encoding="utf-8") as f:
