@@ -201,7 +201,7 @@ bridge_create(struct daemon *d, const struct conf_bridge *c,
                        "%llu)",
                        c->name, (unsigned long long) c->memory_bytes);
     }
-    error = dp_thread_start(b->dp, c->name, &b->thread, err);
+    error = dp_thread_start(b->dp, c->name, d->sched, &b->thread, err);
     if (!error) {
         b->watch = reactor_watch_fd(d->reactor, dp_thread_event_fd(b->thread),
                                     on_thread_event, b);

@@ -20,9 +20,11 @@ struct links;
 struct ofbridge;
 struct ofd_control;
 struct rpc_server;
+struct sched_rules;
 
 struct daemon {
     const char *database;                     /* path, as given */
+    const struct sched_rules *sched;          /* of the threads of bridges */
     struct reactor *reactor;                  /* the loop */
     struct store *store;                      /* the database */
     struct conf *conf;                        /* what is stored and runs */

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "dp/of.h"
 #include "base/counter.h"
+#include "sched.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -262,7 +263,8 @@ slow_turn_ns(void)
 }
 
 int
-dp_thread_start(struct dp *dp, const char *name, struct dp_thread **out,
+dp_thread_start(struct dp *dp, const char *name,
+                const struct sched_rules *rules, struct dp_thread **out,
                 struct err *err)
 {
     struct dp_thread *t = calloc(1, sizeof(*t));
@@ -291,6 +293,12 @@ dp_thread_start(struct dp *dp, const char *name, struct dp_thread **out,
     if (error) {
         free_thread(t);
         return err_sys(err, error, "bridge %s: cannot start its thread", name);
+    }
+    error = sched_apply(rules, name, t->thread, err);
+    if (error) {
+        dp_thread_stop(t);
+        dp_thread_join(t);
+        return error;
     }
     *out = t;
     return 0;

@@ -28,8 +28,9 @@ struct dp_poll {
 };
 
 /* Starts it; `name` (of the bridge) shows in ps and top. */
-int dp_thread_start(struct dp *, const char *name, struct dp_thread **,
-                    struct err *);
+struct sched_rules;
+int dp_thread_start(struct dp *, const char *name, const struct sched_rules *,
+                    struct dp_thread **, struct err *);
 
 /* Hands over what to wait for (takes ownership) and wakes the thread, which
  * adopts it before its next wait. */

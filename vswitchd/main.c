@@ -23,6 +23,7 @@
 #include "ofbridge.h"
 #include "options.h"
 #include "rpc_server.h"
+#include "sched.h"
 #include "txn.h"
 #include "watch.h"
 
@@ -249,13 +250,18 @@ start(struct process *p, struct err *err)
 
     d->database = p->o.database;
     d->socket = p->o.socket;
+    d->sched = p->o.sched;
     d->started_ns = clock_ns();
+    if (!sched_permit(p->o.sched))
+        privs_keep_nice();
     if (p->o.host)
         error = host_parse(p->o.host, &p->host, err);
     if (!error && p->o.user)
         error = privs_find_user(p->o.user, &p->user, err);
     if (!error)
         error = open_files(p, err);
+    if (!error)
+        error = sched_check(p->o.sched, err);
     if (!error)
         error = reactor_create(&d->reactor, err);
     if (!error)
@@ -307,6 +313,7 @@ end(struct process *p)
     if (p->pid_fd >= 0)
         files_remove_pid(p->o.pid_file, p->pid_fd);
     store_close(d->store);
+    sched_rules_destroy(p->o.sched);
 }
 
 int

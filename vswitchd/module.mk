@@ -86,6 +86,8 @@ vswitchd_sluiced_SOURCES = \
 	vswitchd/reactor.h \
 	vswitchd/rpc_server.c \
 	vswitchd/rpc_server.h \
+	vswitchd/sched.c \
+	vswitchd/sched.h \
 	vswitchd/txn.c \
 	vswitchd/txn.h \
 	vswitchd/watch.c \

@@ -10,6 +10,7 @@
 
 #include "daemon.h"
 #include "rpc/rpc.h"
+#include "sched.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -40,6 +41,8 @@ enum {
     OPT_PID_FILE,
     OPT_USER,
     OPT_HOST,
+    OPT_CPU,
+    OPT_FIFO,
     OPT_DETACH,
     OPT_FOREGROUND,
     OPT_LOG_TO,
@@ -56,6 +59,8 @@ static const struct option long_options[] = {
     {"pid-file", required_argument, NULL, OPT_PID_FILE},
     {"user", required_argument, NULL, OPT_USER},
     {"host", required_argument, NULL, OPT_HOST},
+    {"cpu", required_argument, NULL, OPT_CPU},
+    {"fifo", required_argument, NULL, OPT_FIFO},
     {"detach", no_argument, NULL, OPT_DETACH},
     {"foreground", no_argument, NULL, OPT_FOREGROUND},
     {"log-to", required_argument, NULL, OPT_LOG_TO},
@@ -85,6 +90,10 @@ print_help(void)
         "         [,memory=SIZE][,mac=ADDRESS]\n"
         "                      be a lossless host: applications use a tap\n"
         "                      [host0], and wait while their class is paused\n"
+        "  --cpu BRIDGE=CPUS   its thread runs there only, like br0=1 or "
+        "br0=2,4-5\n"
+        "  --fifo BRIDGE=PRIO  its thread is a real-time one (SCHED_FIFO), "
+        "1 to 99\n"
         "  --detach            go to the background once ready\n"
         "  --foreground        stay in the foreground (default)\n"
         "  --log-to WHERE      stderr or syslog [stderr; syslog with "
@@ -122,10 +131,21 @@ check_not_empty(int opt)
             usage_error(o->name, "\"\"", "a value that is not empty");
 }
 
+static void
+must(int error, const struct err *err)
+{
+    if (!error)
+        return;
+    fprintf(stderr, "sluiced: %s\n", err->msg);
+    exit(2);
+}
+
 /* An option that has a value, or sets a switch. */
 static void
 take(struct options *o, int opt, bool *log_given)
 {
+    struct err err;
+
     switch (opt) {
     case OPT_DATABASE:
         o->database = optarg;
@@ -144,6 +164,12 @@ take(struct options *o, int opt, bool *log_given)
         break;
     case OPT_HOST:
         o->host = optarg;
+        break;
+    case OPT_CPU:
+        must(sched_take_cpu(&o->sched, optarg, &err), &err);
+        break;
+    case OPT_FIFO:
+        must(sched_take_fifo(&o->sched, optarg, &err), &err);
         break;
     case OPT_DETACH:
         o->detach = true;

@@ -32,6 +32,7 @@ static const struct {
 #endif
     {CAP_IPC_LOCK, "CAP_IPC_LOCK", NULL},
 };
+static bool keeps_nice; /* see privs_keep_nice() */
 #define N_KEPT (sizeof(kept) / sizeof(kept[0]))
 
 static char text[96] = "none";
@@ -65,9 +66,11 @@ privs_text(void)
 static void
 choose(void)
 {
-    bool have[N_KEPT];
+    bool have[N_KEPT], has_nice;
 
     capng_get_caps_process();
+    has_nice =
+        keeps_nice && capng_have_capability(CAPNG_PERMITTED, CAP_SYS_NICE);
     for (size_t i = 0; i < N_KEPT; i++)
         have[i] = capng_have_capability(CAPNG_PERMITTED, kept[i].cap);
     capng_clear(CAPNG_SELECT_BOTH);
@@ -86,8 +89,20 @@ choose(void)
         snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "",
                  kept[i].name);
     }
+    if (has_nice) {
+        capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED,
+                     CAP_SYS_NICE);
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "%sCAP_SYS_NICE", text[0] ? " " : "");
+    }
     if (!text[0])
         snprintf(text, sizeof(text), "none");
+}
+
+void
+privs_keep_nice(void)
+{
+    keeps_nice = true;
 }
 
 int

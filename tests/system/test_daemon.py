@@ -243,6 +243,33 @@ def _(t):
     check_caps(d.pid, ns)
 
 
+@slc.test("--cpu and --fifo say where and how its thread runs, or why not")
+def _(t):
+    d = t.enter_context(slc.Daemon(t.enter_context(slc.Netns("sched")), args=(
+        "--cpu", "br0=0", "--fifo", "br0=10", "--cpu", "br9=0")))
+    d.rpc("bridge.add", name="br0")
+    d.rpc("bridge.add", name="br1")
+    seen = {}
+    for tid in os.listdir("/proc/%d/task" % d.pid):
+        with open("/proc/%d/task/%s/comm" % (d.pid, tid)) as f:
+            seen[f.read().strip()] = (os.sched_getscheduler(int(tid)),
+                                      os.sched_getaffinity(int(tid)))
+    assert seen["dp-br0"] == (os.SCHED_FIFO, {0}), seen
+    assert seen["dp-br1"] == (os.SCHED_OTHER, os.sched_getaffinity(0)), seen
+    for args, said in ((("--cpu", "br0=4000"), "CPU"),
+                       (("--cpu", "br0"), "BRIDGE=CPU"),
+                       (("--fifo", "br0=100"), "1 to 99")):
+        p = slc.run(slc.program("sluiced"), *args, check=False)
+        assert p.returncode == 2 and said in p.stderr, p
+    with slc.tmpdir() as where:
+        os.chmod(where, 0o777)
+        p = slc.run("setpriv", "--reuid=65534", "--regid=65534",
+                    "--clear-groups", slc.program("sluiced"), "--fifo",
+                    "br0=10", "--database", where + "/db", "--socket",
+                    where + "/s", check=False)
+        assert p.returncode != 0 and "not permitted" in p.stderr, p
+
+
 @slc.test("--user: another user with the same capabilities")
 def _(t):
     ns = t.enter_context(slc.Netns("user"))
