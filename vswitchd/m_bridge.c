@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "json.h"
+#include "of.h"
 #include "txn.h"
 
 #include <stdio.h>
@@ -111,6 +112,22 @@ local_object(const struct bridge *b)
     return o;
 }
 
+/* What controllers see of it; management: null when it does not listen. */
+static void
+add_openflow(struct json_object *o, const struct daemon *d,
+             const struct conf_bridge *cb)
+{
+    const char *path = ofd_management_path(d, cb->name);
+    char id[17];
+
+    snprintf(id, sizeof(id), "%016llx",
+             (unsigned long long) ofd_datapath_id(d, cb));
+    json_add_text(o, "datapath_id", id);
+    json_add_text(o, "fail_mode", conf_fail_mode_name(cb->of.fail_mode));
+    json_object_object_add(o, "management",
+                           path ? json_object_new_string(path) : NULL);
+}
+
 struct json_object *
 methods_bridge_object(struct daemon *d, const struct conf_bridge *cb)
 {
@@ -133,6 +150,7 @@ methods_bridge_object(struct daemon *d, const struct conf_bridge *cb)
     json_add_uint(o, "headroom_pool_bytes", b->plan->hdrm_pool_bytes);
     json_add_uint(o, "headroom_ratio", cb->headroom_ratio);
     json_add_bool(o, "drop_lossless_unknown", cb->drop_unknown);
+    add_openflow(o, d, cb);
     json_add_uint(o, "n_ports", cb->n_ports);
     json_object_object_add(o, "ports", ports);
     json_object_object_add(o, "local", local_object(b));
@@ -259,8 +277,10 @@ bridge_show(void *ctx, struct rpc_client *client, struct json_object *params,
     "A bridge: name, memory_bytes, max_frame_bytes, mac_ageing_s, "          \
     "forward_reserved, drop_lossless_unknown, cell_bytes, "                  \
     "headroom_pool_bytes (in force; 0: none), "                              \
-    "headroom_ratio, n_ports, ports (names), local (its own port: state, "   \
-    "mac, mtu, ofport; null: it has none), mac_entries (learned now), "      \
+    "headroom_ratio, datapath_id, fail_mode, management (path of its "       \
+    "OpenFlow socket, or null), n_ports, ports (names), local (its own "     \
+    "port: state, mac, mtu, ofport; null: it has none), mac_entries "        \
+    "(learned now), "                                                        \
     "buffer (memory_bytes, shared_bytes, shared_used, shared_peak, "         \
     "n_buffers, n_free), stall_ns (99.99 percentile of what its thread was " \
     "late), stall_max_ns, stall_allowed_ns (what automatic headrooms allow " \

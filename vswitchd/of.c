@@ -60,26 +60,41 @@ ofd_has_controllers(const struct conf_openflow *c)
     return false;
 }
 
+static uint64_t
+number_of(const uint8_t mac[6])
+{
+    uint64_t n = 0;
+
+    for (int i = 0; i < 6; i++)
+        n = n << 8 | mac[i];
+    return n;
+}
+
+/* The lowest address of its ports, as in Open vSwitch; without any, something
+ * that is made of its name. */
 uint64_t
 ofd_datapath_id(const struct daemon *d, const struct conf_bridge *cb)
 {
     struct bridge *b = daemon_find_bridge(d, cb->name);
-    uint64_t id = 0, best = 0;
+    uint64_t id = UINT64_C(0x020000000000), lowest = UINT64_MAX;
 
     if (cb->of.datapath_id)
         return cb->of.datapath_id;
-    /* The lowest address of its ports, as Open vSwitch; or of its name. */
     for (int i = 0; b && i < DP_MAX_PORTS; i++) {
-        if (!b->ports[i] || !b->ports[i]->netdev)
-            continue;
-        for (int k = 0, n = 0; k < 6; k++, n++)
-            id = (n ? id : 0) << 8 | b->ports[i]->live.mac[k];
-        if (id && (!best || id < best))
-            best = id;
+        const struct port *p = b->ports[i];
+        uint64_t n = p && p->netdev && !p->is_local
+                         ? number_of(p->live.mac)
+                         : 0; /* the local one has another every time */
+
+        if (n && n < lowest)
+            lowest = n;
     }
-    for (const char *p = cb->name; !best && *p; p++)
-        id = id * 31 + (unsigned char) *p;
-    return best ? best : (id & 0xffffffffff) | UINT64_C(0x020000000000);
+    if (lowest != UINT64_MAX)
+        return lowest;
+    for (const char *p = cb->name; *p; p++)
+        id = (id & UINT64_C(0x020000000000)) |
+             ((id * 31 + (unsigned char) *p) & UINT64_C(0x00ffffffff));
+    return id;
 }
 
 /* --- what is due ----------------------------------------------------------
