@@ -47,6 +47,8 @@ struct ofd_peer {
     struct ofconn *conn;       /* null: it is not connected yet */
     char name[64];             /* of its other end, for people */
     bool is_tls;               /* through TLS */
+    bool was_high;             /* much waited for it to read */
+    bool is_stalled;           /* what came from it waits for that */
     bool closing;              /* over: what waits is still written */
     bool doomed;               /* freed by `again` */
     uint64_t end_ns;           /* closing, or connecting: not longer than */

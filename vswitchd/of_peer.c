@@ -25,6 +25,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static size_t
+io_waiting(void *io)
+{
+    struct ofd_peer *p = io;
+
+    return evbuffer_get_length(bufferevent_get_output(p->bev));
+}
+
 static void
 io_send(void *io, const void *bytes, size_t n)
 {
@@ -32,14 +40,8 @@ io_send(void *io, const void *bytes, size_t n)
 
     if (bufferevent_write(p->bev, bytes, n))
         abort(); /* no memory at all */
-}
-
-static size_t
-io_waiting(void *io)
-{
-    struct ofd_peer *p = io;
-
-    return evbuffer_get_length(bufferevent_get_output(p->bev));
+    if (io_waiting(p) >= OFCONN_OUT_HIGH)
+        p->was_high = true;
 }
 
 static const struct ofconn_io peer_io = {io_send, io_waiting};
@@ -166,6 +168,7 @@ pump(struct ofd_peer *p)
                        ofconn_input(p->conn, v.iov_base, v.iov_len, now_ns));
     }
     ofbridge_hold(ofd_ofbridge(p->of), false);
+    p->is_stalled = evbuffer_get_length(in) > 0;
     if (is_over(p))
         return;
     note_up(p);
@@ -217,9 +220,11 @@ on_write(struct bufferevent *bev, void *arg)
     if (!p->conn || p->doomed || p->closing)
         return;
     /* What the kernel takes is a sign of life only where it took no more. */
-    if (!ofconn_is_ready(p->conn))
+    if (p->was_high)
         ofconn_has_sent(p->conn, clock_ns());
-    ofd_peer_go_on(p, clock_ns());
+    p->was_high = false;
+    if (p->is_stalled || ofconn_wants_turn(p->conn))
+        ofd_peer_go_on(p, clock_ns());
 }
 
 uint64_t
