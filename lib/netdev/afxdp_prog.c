@@ -342,6 +342,9 @@ refuse_load(const struct afxdp *a, int error, struct err *err)
                        "\"%s\": not permitted to load an XDP program: "
                        "CAP_BPF and CAP_NET_ADMIN are needed",
                        a->up.name);
+    if (error == EOPNOTSUPP)
+        return err_set(err, EOPNOTSUPP, NULL, a->up.name, NULL,
+                       "\"%s\": its driver has no native XDP", a->up.name);
     return err_sys(err, error, "\"%s\": the kernel refuses the XDP program",
                    a->up.name);
 }

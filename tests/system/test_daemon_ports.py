@@ -397,6 +397,36 @@ def _(t):
     assert audit(d)
 
 
+@slc.test("auto: AF_XDP on a veth, else afpacket and why; a daemon that is "
+          "killed leaves no program, and is back at once")
+def _(t):
+    if "afxdp" not in slc.run(slc.program("sluiced"), "--version").stdout:
+        raise slc.Skip("AF_XDP is not built in")
+    ns = t.enter_context(slc.Netns("auto"))
+    ns.veth("p1", "h1")
+    ns.veth("p2", "h2")
+    ns.ip("link", "add", "slcifb", "type", "ifb")
+    d = t.enter_context(slc.Daemon(ns))
+    d.rpc("bridge.add", name="br0")
+    for name in ("p1", "p2", "slcifb"):
+        d.rpc("port.add", bridge="br0", name=name, type="auto")
+    h1, h2 = (t.enter_context(slc.Raw(ns, h)) for h in ("h1", "h2"))
+    for word in (b"first", b"after a crash"):
+        shown = {p["name"]: p for p in d.rpc("port.list")}
+        assert shown["p1"]["provider"] == "afxdp", shown["p1"]
+        assert shown["p1"]["xdp_mode"] == "native", shown["p1"]
+        assert shown["slcifb"]["provider"] == "afpacket", shown["slcifb"]
+        assert "no native XDP" in shown["slcifb"]["fallback"], shown
+        assert d.log().count("AF_XDP is not possible") == \
+            (2 if word != b"first" else 1), d.log()
+        passes(h1, h2, word)
+        assert "prog/xdp" in ns.run("ip", "-d", "link").stdout
+        d.proc.kill()
+        d.proc.wait()
+        assert "prog/xdp" not in ns.run("ip", "-d", "link").stdout
+        d.start()
+
+
 @contextlib.contextmanager
 def pausing(t, name):
     """A daemon that pauses h1 on priority 3, because h2 paused p2."""
