@@ -1035,9 +1035,9 @@ def spread(seconds):
                 "group select %d:%d by address, %s" % (weights + (kind,)),
                 [group(1, 1, bucket(output(), weight=weights[0]),
                        bucket(output(3), weight=weights[1])), use],
-                filler(kind, 1000, True), 900, seconds,
-                [(two, "pktps", 900 * weights[0] // total),
-                 (three_, "pktps", 900 * weights[1] // total)]))
+                filler(kind, 1000, True), 180, seconds,
+                [(two, "pktps", 180 * weights[0] // total),
+                 (three_, "pktps", 180 * weights[1] // total)]))
     return {"group/01_spread": cases}
 
 

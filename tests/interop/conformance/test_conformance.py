@@ -46,7 +46,7 @@ def choose():
     """{file: cases}: all, or a part.  The tester waits for a second where
     nothing is to come: one such case a file, and of the others the third
     part."""
-    everything = patterns.all_patterns(10)
+    everything = patterns.all_patterns(15)
     if WHAT == "full":
         return everything
     out = {}
