@@ -243,9 +243,11 @@ static enum ctl_status
 run_dump(struct ctl *ctl, struct json_object *params)
 {
     struct json_object *all = json_object_new_array(), *page = NULL;
-    struct ctl_table *tsv = ctl_table_create(
-        ctl, ">Table|>Priority|Cookie|>Duration ms|>Packets|>Bytes|Persist|"
-             "Match|Actions");
+    struct ctl_table *tsv =
+        ctl->format == CTL_TSV
+            ? ctl_table_create(ctl, ">Table|>Priority|Cookie|>Duration ms|"
+                                    ">Packets|>Bytes|Persist|Match|Actions")
+            : NULL;
     bool stats = !ctl_get(params, "stats") || ctl_bool(params, "stats");
     enum ctl_status status;
 
@@ -263,8 +265,8 @@ run_dump(struct ctl *ctl, struct json_object *params)
     } while (ctl_get(page, "next") && ctl_flush());
     if (!status && ctl->format == CTL_JSON)
         ctl_print_json(all, false);
-    if (ctl->format == CTL_TSV && !status)
-        ctl_table_print(tsv, "");
+    if (tsv)
+        ctl_table_print(tsv, ""); /* what came before a refusal too */
     json_object_put(page);
     json_object_put(all);
     return status;

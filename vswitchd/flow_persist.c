@@ -24,9 +24,11 @@ struct stored {
     struct store_flow *lost;        /* stored, but not in the books, as they
                                        are refused there (for now) */
     size_t n_lost;                  /* of them */
+    bool failed;                    /* the last try to store was in vain */
 };
 
 static struct stored known[CONF_MAX_BRIDGES];
+static struct reactor_watch *tick; /* once a second */
 
 static void
 forget_lost(struct stored *s)
@@ -167,6 +169,7 @@ flow_persist_sync(struct daemon *d, const char *bridge, struct err *err)
     error = store_flows_save(d->store, bridge, r.row, r.n, err);
     if (!error)
         s->generation = generation;
+    s->failed = error != 0;
     rows_free(&r);
     return error;
 }
@@ -320,9 +323,11 @@ on_tick(void *arg)
     struct daemon *d = arg;
 
     for (uint32_t i = 0; i < d->n_bridges; i++) {
+        const struct stored *s = find(d, d->bridges[i]->name);
+        bool said = s && s->failed;
         struct err err = {0};
 
-        if (flow_persist_sync(d, d->bridges[i]->name, &err))
+        if (flow_persist_sync(d, d->bridges[i]->name, &err) && !said)
             log_err("bridge %s: flows are not stored: %s", d->bridges[i]->name,
                     err.msg);
     }
@@ -333,7 +338,19 @@ flow_persist_start(struct daemon *d, struct err *err)
 {
     for (uint32_t i = 0; i < d->n_bridges; i++)
         flow_persist_restore(d, d->bridges[i]->name);
-    return reactor_watch_timer(d->reactor, TICK_MS, on_tick, d)
-               ? 0
-               : err_sys(err, ENOMEM, "timer");
+    tick = reactor_watch_timer(d->reactor, TICK_MS, on_tick, d);
+    return tick ? 0 : err_sys(err, ENOMEM, "timer");
+}
+
+void
+flow_persist_end(struct daemon *d)
+{
+    if (!tick)
+        return;
+    on_tick(d); /* what controllers and timeouts did since */
+    reactor_unwatch(tick);
+    tick = NULL;
+    for (size_t i = 0; i < CONF_MAX_BRIDGES; i++)
+        forget_lost(&known[i]);
+    memset(known, 0, sizeof(known));
 }

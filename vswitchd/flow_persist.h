@@ -21,5 +21,7 @@ void flow_persist_restore(struct daemon *, const char *bridge);
 /* Once: restores all bridges, then looks after changes that no method made,
  * once a second. */
 int flow_persist_start(struct daemon *, struct err *);
+/* The bridges still run. */
+void flow_persist_end(struct daemon *);
 
 #endif

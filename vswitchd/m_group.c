@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define MAX_LISTED 5000
+#define MAX_OCTETS ((size_t) 2 << 20) /* of a page, about */
 
 /* --- changes --------------------------------------------------------------
  */
@@ -180,23 +181,28 @@ meter_object(const struct ofproto_meter_info *m)
     return o;
 }
 
-/* The next one behind `after`; null: none. */
+/* The next one behind `after`; null: none.  *size: about how much JSON. */
 typedef struct json_object *next_fn(const struct flow_place *, int64_t *after,
-                                    bool names);
+                                    bool names, size_t *size);
 
 static struct json_object *
-next_group(const struct flow_place *at, int64_t *after, bool names)
+next_group(const struct flow_place *at, int64_t *after, bool names,
+           size_t *size)
 {
     struct ofproto_group_info g;
 
     if (!ofproto_group_after(at->books, *after, clock_ns(), &g))
         return NULL;
     *after = g.group->id;
+    *size = 200;
+    for (uint32_t i = 0; i < g.group->n_buckets; i++)
+        *size += 100 + 60 * (size_t) g.group->bucket[i].actions.n;
     return group_object(&g, names ? &at->names : NULL);
 }
 
 static struct json_object *
-next_meter(const struct flow_place *at, int64_t *after, bool names)
+next_meter(const struct flow_place *at, int64_t *after, bool names,
+           size_t *size)
 {
     struct ofproto_meter_info m;
 
@@ -204,6 +210,7 @@ next_meter(const struct flow_place *at, int64_t *after, bool names)
     if (!ofproto_meter_after(at->books, *after, clock_ns(), &m))
         return NULL;
     *after = m.meter->id;
+    *size = 200 + 100 * (size_t) m.meter->n_bands;
     return meter_object(&m);
 }
 
@@ -216,6 +223,7 @@ dump(void *ctx, struct json_object *params, const char *member, next_fn *next,
     int64_t limit = only >= 0 ? 1 : json_get_int(params, "limit", 1000);
     bool names = json_get_bool(params, "names", true);
     struct json_object *a, *o = NULL;
+    size_t size = 0, n_octets = 0;
     struct flow_place at;
     int error = flow_place_find(ctx, json_get_text(params, "bridge", ""), NULL,
                                 &at, err);
@@ -223,7 +231,9 @@ dump(void *ctx, struct json_object *params, const char *member, next_fn *next,
     if (error)
         return error;
     a = json_object_new_array();
-    for (; limit > 0 && (o = next(&at, &after, names)); limit--) {
+    for (; limit > 0 && n_octets < MAX_OCTETS &&
+           (o = next(&at, &after, names, &size));
+         limit--, n_octets += size) {
         if (only >= 0 && after != only) {
             json_object_put(o);
             break;
@@ -233,9 +243,8 @@ dump(void *ctx, struct json_object *params, const char *member, next_fn *next,
     *result = json_object_new_object();
     json_object_object_add(*result, member, a);
     json_object_object_add(*result, "next",
-                           limit == 0 && only < 0
-                               ? json_object_new_int64(after)
-                               : NULL);
+                           o && only < 0 ? json_object_new_int64(after)
+                                         : NULL);
     return 0;
 }
 

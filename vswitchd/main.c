@@ -295,6 +295,7 @@ end(struct process *p)
         close(p->unix_fd);
     if (p->tcp_fd >= 0)
         close(p->tcp_fd);
+    flow_persist_end(d);
     ofd_end(d);
     /* All at once: letting go of pauses may take a moment each. */
     for (uint32_t i = 0; i < d->n_bridges; i++)
