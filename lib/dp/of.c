@@ -76,10 +76,13 @@ run_changes(struct dp *dp)
     bool done;
 
     for (int i = 0; i < DP_OF_CHANGES; i++) {
-        if (!of->running.change && !ring_get(of->changes, &of->running))
-            break;
-        done = flow_change_run(of->tables, of->running.change,
-                               of->running.atomic ? 0 : DP_OF_OPS);
+        if (!of->running.change) {
+            if (!ring_get(of->changes, &of->running))
+                break;
+            if (of->running.atomic)
+                flow_change_hide(of->running.change);
+        }
+        done = flow_change_run(of->tables, of->running.change, DP_OF_OPS);
         if (!done) { /* frames first, then more of it */
             dp->more = true;
             break;

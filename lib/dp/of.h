@@ -28,8 +28,8 @@ struct flow_tables *dp_flow_tables(struct dp *);
 /* Control: hands a change over; they are carried out in the order in which
  * they are posted, which must be the one in which they were created.  Returns
  * its number, 1 for the first; 0: the ring (DP_OF_CHANGES) is full, try again
- * when one is done.  `atomic`: no frame sees a part of it (bundles);
- * otherwise DP_OF_OPS operations are carried out a turn. */
+ * when one is done.  DP_OF_OPS operations are carried out a turn.  `atomic`:
+ * all the same no frame sees a part of it (bundles). */
 uint64_t dp_change_post(struct dp *, struct flow_change *, bool atomic);
 /* Control: the number of the last change that was carried out whole; that and
  * those before it may be destroyed.  Every frame that is received from then on

@@ -1,404 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Changes of the tables.  The control thread plans them: what sub-tables and
- * what room the entries need is worked out and allocated in advance, in the
- * order in which the datapath will carry it out.  The datapath then only moves
- * pointers.
+ * Carrying changes of the tables out: datapath thread.  All that they need was
+ * made by the control thread (plan.c); here only pointers are moved.
  *
  * The chains of a sub-table are moved to a larger array of them little by
  * little, a few with every entry that is added, so that no turn is long.
+ *
+ * A long change that is to be seen at one moment is carried out in stages,
+ * each piece by piece: entries are put in, hidden; at the moment, what is
+ * hidden changes from those that come to those that go; these are taken out;
+ * then sub-tables, which stood where the highest of both had them, go where
+ * they belong.
  */
-#include "flow/priv.h"
+#include "flow/change.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_BUCKETS 4
-#define MOVE_CHAINS   4  /* of the old array, for every entry that is added */
-#define CHAIN_COST    16 /* links of a chain that cost as much as a change */
-
-/* What an operation needs, and what it leaves behind. */
-struct flow_plan {
-    struct flow_op *op;        /* the caller's */
-    struct flow_sub *add;      /* sub-table that begins with it */
-    struct flow_sub *del;      /* sub-table that ends with it */
-    struct flow_buckets *grow; /* larger array for the flow's sub-table */
-    struct flow_probe *probes; /* larger array for the table; then the old */
-    struct flow_mask *seen;    /* what all sub-tables look at, after it */
-    uint32_t max_subs;         /* room in it */
-    uint32_t priority;         /* of the sub-table, after it */
-    bool is_planned;           /* wholly */
-};
-
-struct flow_change {
-    struct flow_tables *t;        /* whose */
-    size_t n, next;               /* operations, and the next of them */
-    struct flow_buckets *garbage; /* arrays that were left */
-    struct flow_plan plan[];      /* by operation */
-};
-
-/* --- control: sub-tables and their entries, as they will be ---------------
- */
-
-static struct flow_sub **
-sub_chain(struct flow_tables *t, const struct flow_mask *m, uint8_t table)
-{
-    uint64_t h = t->secret[0] ^ table;
-
-    for (uint32_t i = 0; i < m->n; i++)
-        h = flow_fold(h ^ m->bits[i] ^ m->at[i], t->secret[1]);
-    return &t->subs[h % FLOW_MASK_SLOTS];
-}
-
-static bool
-same_mask(const struct flow_mask *a, const struct flow_mask *b)
-{
-    return a->n == b->n && memcmp(a->at, b->at, a->n) == 0 &&
-           memcmp(a->bits, b->bits, a->n * sizeof(a->bits[0])) == 0;
-}
-
-static struct flow_sub *
-find_sub(struct flow_tables *t, const struct flow_mask *m, uint8_t table)
-{
-    struct flow_sub *s = *sub_chain(t, m, table);
-
-    while (s && (s->table != table || !same_mask(&s->mask, m)))
-        s = s->next;
-    return s;
-}
-
-/* Puts the sub-table into the books of the control thread, or takes it out. */
-static void
-book_sub(struct flow_tables *t, struct flow_sub *s, bool in)
-{
-    struct flow_sub **at = sub_chain(t, &s->mask, s->table);
-    const struct flow_mask *m = &s->mask;
-
-    if (in) {
-        s->next = *at;
-        *at = s;
-    } else {
-        while (*at != s)
-            at = &(*at)->next;
-        *at = s->next;
-    }
-    for (uint32_t i = 0; i < m->n; i++)
-        for (uint64_t b = m->bits[i]; b; b &= b - 1)
-            t->bit[m->at[i]][__builtin_ctzll(b)] += in ? 1 : UINT32_MAX;
-    t->n_subs[s->table] += in ? 1 : UINT32_MAX;
-}
-
-static struct flow_mask *
-seen_bits(const struct flow_tables *t)
-{
-    struct flow_mask *m = calloc(1, sizeof(*m));
-
-    for (uint8_t w = 0; m && w < OFP_KEY_WORDS; w++) {
-        uint64_t bits = 0;
-
-        for (int i = 0; i < 64; i++)
-            bits |= (uint64_t) (t->bit[w][i] > 0) << i;
-        if (!bits)
-            continue;
-        m->at[m->n] = w;
-        m->bits[m->n++] = bits;
-    }
-    return m;
-}
-
-static struct flow_buckets *
-make_buckets(uint64_t n)
-{
-    struct flow_buckets *b =
-        calloc(1, sizeof(*b) + n * (sizeof(b->b[0]) + sizeof(b->mark[0])));
-
-    if (!b)
-        return NULL;
-    b->mask = n - 1;
-    b->mark = (uint16_t *) (void *) (b->b + n);
-    return b;
-}
-
-static void
-free_sub(struct flow_sub *s)
-{
-    if (!s)
-        return;
-    free(s->hash);
-    free(s->old);
-    free(s->count);
-    free(s);
-}
-
-static struct flow_sub *
-make_sub(const struct flow_mask *m, uint8_t table)
-{
-    struct flow_sub *s = calloc(1, sizeof(*s));
-
-    if (!s)
-        return NULL;
-    s->mask = *m;
-    s->table = table;
-    s->n_buckets = FIRST_BUCKETS;
-    s->hash = make_buckets(FIRST_BUCKETS);
-    if (!s->hash) {
-        free(s);
-        return NULL;
-    }
-    return s;
-}
-
-/* Where the priority is, or belongs. */
-static uint32_t
-count_at(const struct flow_sub *s, uint16_t priority)
-{
-    uint32_t lo = 0, hi = s->n_count;
-
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-
-        if (s->count[mid].priority < priority)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-static bool
-count_up(struct flow_sub *s, uint16_t priority)
-{
-    uint32_t at = count_at(s, priority);
-
-    if (at == s->n_count || s->count[at].priority != priority) {
-        if (s->n_count == s->max_count) {
-            uint32_t max = s->max_count ? 2 * s->max_count : 2;
-            void *p = realloc(s->count, max * sizeof(*s->count));
-
-            if (!p)
-                return false;
-            s->count = p;
-            s->max_count = max;
-        }
-        memmove(&s->count[at + 1], &s->count[at],
-                (s->n_count - at) * sizeof(*s->count));
-        s->count[at] = (struct flow_count){priority, 0};
-        s->n_count++;
-    }
-    s->count[at].n++;
-    s->n_planned++;
-    return true;
-}
-
-static void
-count_down(struct flow_sub *s, uint16_t priority)
-{
-    uint32_t at = count_at(s, priority);
-
-    assert(at < s->n_count && s->count[at].priority == priority);
-    s->n_planned--;
-    if (--s->count[at].n)
-        return;
-    s->n_count--;
-    memmove(&s->count[at], &s->count[at + 1],
-            (s->n_count - at) * sizeof(*s->count));
-}
-
-static uint32_t
-highest(const struct flow_sub *s)
-{
-    return s->n_count ? s->count[s->n_count - 1].priority : 0;
-}
-
-/* --- control: planning -----------------------------------------------------
- */
-
-/* Room for one more sub-table in the table's array. */
-static bool
-plan_subs(struct flow_tables *t, struct flow_plan *p, uint8_t table)
-{
-    uint32_t max = t->max_subs[table];
-
-    if (t->n_subs[table] < max)
-        return true;
-    max = max ? 2 * max : 4;
-    p->probes = aligned_alloc(128, max * sizeof(*p->probes));
-    if (!p->probes)
-        return false;
-    p->max_subs = max;
-    t->max_subs[table] = max;
-    return true;
-}
-
-static bool
-plan_new_sub(struct flow_tables *t, struct flow_plan *p, const struct flow *f)
-{
-    if (!plan_subs(t, p, f->table))
-        return false;
-    p->add = make_sub(f->mask, f->table);
-    if (!p->add)
-        return false;
-    book_sub(t, p->add, true);
-    p->seen = seen_bits(t);
-    return p->seen != NULL;
-}
-
-static bool
-plan_add(struct flow_tables *t, struct flow_plan *p, struct flow *f)
-{
-    struct flow_sub *s = find_sub(t, f->mask, f->table);
-
-    assert(!f->sub);
-    if (!s) {
-        if (!plan_new_sub(t, p, f))
-            return false;
-        s = p->add;
-    }
-    if (s->n_planned + 1 > s->n_buckets) {
-        p->grow = make_buckets(2 * s->n_buckets);
-        if (!p->grow)
-            return false;
-    }
-    if (!count_up(s, f->priority))
-        return false;
-    if (p->grow)
-        s->n_buckets *= 2;
-    f->sub = s;
-    f->hash = flow_value_hash(t, &s->mask, f->value);
-    p->priority = highest(s);
-    return true;
-}
-
-static bool
-plan_del(struct flow_tables *t, struct flow_plan *p, struct flow *f)
-{
-    struct flow_sub *s = f->sub;
-
-    assert(s);
-    if (s->n_planned > 1) {
-        count_down(s, f->priority);
-        p->priority = highest(s);
-        return true;
-    }
-    book_sub(t, s, false);
-    p->seen = seen_bits(t);
-    if (!p->seen) {
-        book_sub(t, s, true);
-        return false;
-    }
-    count_down(s, f->priority);
-    p->del = s;
-    return true;
-}
-
-static void
-plan_replace(struct flow *f, const struct flow *old)
-{
-    assert(old->sub && !f->sub && f->priority == old->priority);
-    f->sub = old->sub;
-    f->hash = old->hash;
-}
-
-static bool
-plan(struct flow_tables *t, struct flow_plan *p)
-{
-    struct flow_op *op = p->op;
-
-    switch (op->type) {
-    case FLOW_OP_ADD:
-        if (!op->old)
-            return plan_add(t, p, op->flow);
-        plan_replace(op->flow, op->old);
-        return true;
-    case FLOW_OP_DEL:
-        return plan_del(t, p, op->flow);
-    default:
-        return true;
-    }
-}
-
-/* Takes back what was planned, or the part of it that was before it failed.
- */
-static void
-unplan(struct flow_tables *t, struct flow_plan *p)
-{
-    struct flow *f = p->op->flow;
-
-    if (p->op->type == FLOW_OP_ADD && f->sub) {
-        if (!p->op->old) {
-            count_down(f->sub, f->priority);
-            if (p->grow)
-                f->sub->n_buckets /= 2;
-        }
-        f->sub = NULL;
-    } else if (p->op->type == FLOW_OP_DEL) {
-        if (p->del)
-            book_sub(t, p->del, true);
-        if (p->is_planned)
-            count_up(f->sub, f->priority); /* there is room */
-    }
-    if (p->add) {
-        book_sub(t, p->add, false);
-        free_sub(p->add);
-    }
-    if (p->probes)
-        t->max_subs[f->table] = p->max_subs == 4 ? 0 : p->max_subs / 2;
-    free(p->probes);
-    free(p->grow);
-    free(p->seen);
-}
-
-struct flow_change *
-flow_change_create(struct flow_tables *t, struct flow_op *ops, size_t n)
-{
-    struct flow_change *c = calloc(1, sizeof(*c) + n * sizeof(c->plan[0]));
-
-    if (!c)
-        return NULL;
-    c->t = t;
-    for (c->n = 0; c->n < n; c->n++) {
-        c->plan[c->n].op = &ops[c->n];
-        c->plan[c->n].is_planned = plan(t, &c->plan[c->n]);
-        if (c->plan[c->n].is_planned)
-            continue;
-        for (size_t i = c->n + 1; i-- > 0;)
-            unplan(t, &c->plan[i]);
-        free(c);
-        return NULL;
-    }
-    /* From here on it will be carried out: masks are the sub-tables'. */
-    for (size_t i = 0; i < n; i++) {
-        if (ops[i].type != FLOW_OP_ADD)
-            continue;
-        free(ops[i].flow->mask);
-        ops[i].flow->mask = NULL;
-    }
-    return c;
-}
-
-void
-flow_change_destroy(struct flow_change *c)
-{
-    if (!c)
-        return;
-    assert(c->next == c->n);
-    while (c->garbage) {
-        struct flow_buckets *b = c->garbage;
-
-        c->garbage = b->next;
-        free(b);
-    }
-    for (size_t i = 0; i < c->n; i++) {
-        free_sub(c->plan[i].del);
-        free(c->plan[i].probes);
-        free(c->plan[i].seen);
-    }
-    free(c);
-}
-
-/* --- dp: carrying out ------------------------------------------------------
- */
+#define MOVE_CHAINS 4  /* of the old array, for every entry that is added */
+#define CHAIN_COST  16 /* links of a chain that cost as much as a change */
 
 /* Puts f into its chain, behind those whose priority is not lower; returns how
  * many those are. */
@@ -531,12 +152,35 @@ find_link(struct flow *f, uint32_t *n)
     return at;
 }
 
+/* What the entry needs is there from now on; returns links that were followed.
+ */
+static uint32_t
+enter(struct flow_change *c, struct flow_plan *p)
+{
+    struct flow_tables *t = c->t;
+    struct flow *f = p->op->flow;
+    struct flow_table *ft = &t->table[f->table];
+    struct flow_sub *s = f->sub;
+    uint32_t n;
+
+    if (p->probes)
+        give_room(ft, p);
+    if (p->add)
+        put_in(ft, s);
+    if (p->grow)
+        grow(c, s, p->grow);
+    if (s->old)
+        move_chains(c, s, MOVE_CHAINS);
+    n = link_in(flow_buckets_of(s, f->hash), f);
+    counter_add(&ft->n.n_active, 1);
+    return n;
+}
+
 static uint32_t
 run_add(struct flow_change *c, struct flow_plan *p)
 {
     struct flow_tables *t = c->t;
     struct flow *f = p->op->flow, *old = p->op->old;
-    struct flow_table *ft = &t->table[f->table];
     struct flow_sub *s = f->sub;
     uint32_t n;
 
@@ -549,21 +193,12 @@ run_add(struct flow_change *c, struct flow_plan *p)
             f->n = old->n;
         return n;
     }
-    if (p->probes)
-        give_room(ft, p);
-    if (p->add) {
-        put_in(ft, s);
+    n = enter(c, p);
+    if (p->add)
         t->seen = *p->seen;
-    }
-    if (p->grow)
-        grow(c, s, p->grow);
-    if (s->old)
-        move_chains(c, s, MOVE_CHAINS);
-    n = link_in(flow_buckets_of(s, f->hash), f);
     if (p->add || s->priority != p->priority)
-        place(ft, s, p->priority);
+        place(&t->table[f->table], s, p->priority);
     t->n_flows++;
-    counter_add(&ft->n.n_active, 1);
     return n;
 }
 
@@ -579,16 +214,25 @@ mark_anew(const struct flow *f)
     b->mark[f->hash & b->mask] = mark;
 }
 
+/* Takes an entry out of its chain; returns links that were followed. */
 static uint32_t
-run_del(struct flow_tables *t, struct flow_plan *p)
+unlink_flow(struct flow *f)
 {
-    struct flow *f = p->op->flow;
-    struct flow_table *ft = &t->table[f->table];
     uint32_t n;
     struct flow **at = find_link(f, &n);
 
     *at = f->next;
     mark_anew(f);
+    return n;
+}
+
+static uint32_t
+run_del(struct flow_tables *t, struct flow_plan *p)
+{
+    struct flow *f = p->op->flow;
+    struct flow_table *ft = &t->table[f->table];
+    uint32_t n = unlink_flow(f);
+
     if (p->del) {
         take_out(ft, p->del);
         t->seen = *p->seen;
@@ -695,14 +339,169 @@ note_normal(struct flow_tables *t)
     t->is_normal = true;
 }
 
+/* --- at one moment ---------------------------------------------------------
+ */
+
+/* Looks at the bits of both. */
+static void
+see_more(struct flow_mask *seen, const struct flow_mask *more)
+{
+    uint64_t bits[OFP_KEY_WORDS] = {0};
+
+    for (uint32_t i = 0; i < seen->n; i++)
+        bits[seen->at[i]] |= seen->bits[i];
+    for (uint32_t i = 0; i < more->n; i++)
+        bits[more->at[i]] |= more->bits[i];
+    seen->n = 0;
+    for (uint8_t w = 0; w < OFP_KEY_WORDS; w++) {
+        if (!bits[w])
+            continue;
+        seen->at[seen->n] = w;
+        seen->bits[seen->n++] = bits[w];
+    }
+}
+
+/* Entries come without being seen, and go by being noted. */
+static uint32_t
+run_hidden(struct flow_change *c, struct flow_plan *p)
+{
+    struct flow_op *op = p->op;
+    struct flow_sub *s;
+    uint32_t n;
+
+    if (op->type == FLOW_OP_DEL)
+        op->flow->hide |= FLOW_HIDE_OLD;
+    if (op->type != FLOW_OP_ADD)
+        return 0;
+    s = op->flow->sub;
+    op->flow->hide |= FLOW_HIDE_NEW;
+    if (op->old)
+        op->old->hide |= FLOW_HIDE_OLD;
+    n = enter(c, p);
+    if (p->add)
+        see_more(&c->t->seen, p->seen);
+    /* Never lower: what goes is still looked for. */
+    if (p->add || s->priority < p->priority)
+        place(&c->t->table[s->table], s, p->priority);
+    return n;
+}
+
+/* The moment: whatever else there is to be done is short. */
+static void
+commit(struct flow_change *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->plan[i].op->type != FLOW_OP_ADD &&
+            c->plan[i].op->type != FLOW_OP_DEL)
+            run(c, &c->plan[i]);
+    c->t->n_flows += (uint64_t) c->n_more;
+    c->t->hide = FLOW_HIDE_OLD;
+}
+
+/* Entries that went are taken out. */
+static uint32_t
+run_cleanup(struct flow_change *c, struct flow_plan *p)
+{
+    struct flow_op *op = p->op;
+    struct flow *gone = op->type == FLOW_OP_ADD ? op->old : op->flow;
+    uint32_t n;
+
+    if (op->type != FLOW_OP_ADD && op->type != FLOW_OP_DEL)
+        return 0;
+    if (op->type == FLOW_OP_ADD)
+        op->flow->hide &= (uint8_t) ~FLOW_HIDE_NEW;
+    if (!gone)
+        return 0;
+    n = unlink_flow(gone);
+    counter_add(&c->t->table[gone->table].n.n_active, (uint64_t) -1);
+    if (op->type == FLOW_OP_ADD && op->keep_counts) {
+        counter_add(&op->flow->n.n_packets, gone->n.n_packets);
+        counter_add(&op->flow->n.n_bytes, gone->n.n_bytes);
+        if (!op->flow->n.used_ns)
+            counter_set(&op->flow->n.used_ns, gone->n.used_ns);
+    }
+    if (p->del) {
+        take_out(&c->t->table[gone->table], p->del);
+        p->del->is_gone = true;
+    }
+    return n;
+}
+
+static uint32_t
+run_placing(struct flow_change *c, struct flow_plan *p)
+{
+    const struct flow_op *op = p->op;
+    struct flow_sub *s;
+
+    if (op->type != FLOW_OP_ADD && op->type != FLOW_OP_DEL)
+        return 0;
+    s = op->flow->sub;
+    if (!s->is_gone && s->priority != p->last_priority)
+        place(&c->t->table[s->table], s, p->last_priority);
+    if (p->seen)
+        c->t->seen = *p->seen; /* the last one is the one that stays */
+    return 0;
+}
+
+/* All operations are through a stage. */
+static void
+next_stage(struct flow_change *c)
+{
+    c->stage++;
+    c->next = c->stage > FLOW_PLACING ? c->n : 0;
+    if (c->stage == FLOW_CLEANUP)
+        commit(c);
+    if (c->stage > FLOW_PLACING)
+        c->t->hide = 0;
+}
+
+void
+flow_change_hide(struct flow_change *c)
+{
+    assert(c->next == 0 && c->stage == FLOW_SEEN);
+    if (!c->n)
+        return;
+    c->stage = FLOW_HIDDEN;
+    c->t->hide = FLOW_HIDE_NEW;
+}
+
+size_t
+flow_change_size(const struct flow_change *c)
+{
+    return c->n;
+}
+
+/* One operation, as the stage has it. */
+static uint32_t
+step(struct flow_change *c)
+{
+    struct flow_plan *p = &c->plan[c->next++];
+
+    switch (c->stage) {
+    case FLOW_HIDDEN:
+        return run_hidden(c, p);
+    case FLOW_CLEANUP:
+        return run_cleanup(c, p);
+    case FLOW_PLACING:
+        return run_placing(c, p);
+    case FLOW_SEEN:
+        break;
+    }
+    return run(c, p);
+}
+
 bool
 flow_change_run(struct flow_tables *t, struct flow_change *c, size_t max)
 {
+    bool hidden = c->stage != FLOW_SEEN;
     size_t cost = 0;
 
     assert(c->t == t);
-    while (c->next < c->n && (!max || cost < max))
-        cost += 1 + run(c, &c->plan[c->next++]) / CHAIN_COST;
+    while (c->next < c->n && (!max || cost < max)) {
+        cost += 1 + step(c) / CHAIN_COST;
+        if (hidden && c->next == c->n && c->stage <= FLOW_PLACING)
+            next_stage(c);
+    }
     t->generation++;
     note_normal(t);
     return c->next == c->n;

@@ -95,7 +95,7 @@ find_candidates(const struct flow_tables *t, const struct flow_probe *p,
 
 /* The best entry of a candidate: the first that is equal in its chain. */
 static struct flow *
-find_equal(const struct candidate *c, const uint64_t *key)
+find_equal(const struct candidate *c, const uint64_t *key, uint8_t hide)
 {
     const struct flow_mask *m = &c->probe->sub->mask;
     struct flow *f = *c->chain;
@@ -106,7 +106,8 @@ find_equal(const struct candidate *c, const uint64_t *key)
     if (!f)
         return NULL;
     mask_key(m, key, word);
-    while (f && (f->hash != c->hash || !equal(f->value, word, m->n)))
+    while (f && (f->hash != c->hash || f->hide & hide ||
+                 !equal(f->value, word, m->n)))
         f = f->next;
     return f;
 }
@@ -133,7 +134,7 @@ flow_lookup(const struct flow_tables *t, uint8_t table,
 
             if (best && c[k].probe->priority <= best->priority)
                 break;
-            f = find_equal(&c[k], words);
+            f = find_equal(&c[k], words, t->hide);
             if (f && (!best || f->priority > best->priority))
                 best = f;
         }

@@ -3,6 +3,7 @@ noinst_LIBRARIES += lib/flow/libflow.a
 lib_flow_libflow_a_SOURCES = \
 	lib/flow/act.h \
 	lib/flow/change.c \
+	lib/flow/change.h \
 	lib/flow/code.c \
 	lib/flow/edit.c \
 	lib/flow/edit.h \
@@ -13,6 +14,7 @@ lib_flow_libflow_a_SOURCES = \
 	lib/flow/mactab.h \
 	lib/flow/meter.c \
 	lib/flow/priv.h \
+	lib/flow/plan.c \
 	lib/flow/push.c \
 	lib/flow/run.c \
 	lib/flow/run.h \

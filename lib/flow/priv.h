@@ -29,6 +29,10 @@ struct flow_mask {
     uint64_t bits[OFP_KEY_WORDS]; /* of each of them */
 };
 
+/* An entry is not seen while tables.hide has one of its bits. */
+#define FLOW_HIDE_NEW 1u /* it comes with the change that is under way */
+#define FLOW_HIDE_OLD 2u /* it goes with it */
+
 struct flow {
     struct flow *next;      /* in its bucket: priorities descend */
     struct flow_counters n; /* what it did */
@@ -41,6 +45,7 @@ struct flow {
     uint16_t priority;      /* higher goes first */
     uint8_t table;          /* of which it is */
     uint8_t flags;          /* OFPFF_NO_*_COUNTS */
+    uint8_t hide;           /* FLOW_HIDE_*, while a change is under way */
     uint64_t value[];       /* the words of its mask */
 };
 
@@ -89,6 +94,7 @@ struct flow_sub {
     uint64_t n_moved;          /* chains of `old` that were */
     uint32_t priority;         /* highest of an entry: where it stands */
     uint8_t table;             /* of which it is */
+    bool is_gone;              /* no search asks it any more */
     /* Control: */
     uint32_t n_planned;          /* entries, when all changes are done */
     uint64_t n_buckets;          /* the same */
@@ -149,8 +155,9 @@ struct flow_tables {
     uint64_t secret[4];                  /* of the hashes */
     uint64_t word_secret[OFP_KEY_WORDS]; /* the same, by word of a key */
     uint64_t generation;                 /* grows with every change */
-    uint64_t n_flows;                    /* entries in all tables */
-    uint32_t def;                        /* FLOW_OP_DEFAULT */
+    uint8_t hide;             /* which entries are hidden: FLOW_HIDE_* */
+    uint64_t n_flows;         /* entries in all tables */
+    uint32_t def;             /* FLOW_OP_DEFAULT */
     bool is_normal;           /* every frame goes to NORMAL, by ... */
     struct flow *normal;      /* ... this entry, if not null */
     uint32_t skip;            /* see flow_path_get */

@@ -137,8 +137,14 @@ struct flow_change *flow_change_create(struct flow_tables *, struct flow_op *,
  * itself (not what the ops hand back). */
 void flow_change_destroy(struct flow_change *);
 
+/* How many operations it has. */
+size_t flow_change_size(const struct flow_change *);
+
+/* Datapath, before it is begun: though it is carried out piece by piece, no
+ * frame sees a part of it. */
+void flow_change_hide(struct flow_change *);
 /* Datapath: carries out at most `max` operations more; true when all are
- * done.  With max 0: all of them (bundles). */
+ * done.  With max 0: all of them. */
 bool flow_change_run(struct flow_tables *, struct flow_change *, size_t max);
 
 #endif
