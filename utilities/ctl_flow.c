@@ -343,7 +343,6 @@ static const struct ctl_verb verbs[] = {
     {.name = "mod",
      .args = {{"BRIDGE", "bridge", false}, {"FLOW", NULL, true}},
      .keys = strict_keys,
-     .options = CTL_O_PERSIST,
      .doc = "Gives flows other actions.",
      .method = "flow.mod",
      .run = run_change},

@@ -222,8 +222,8 @@ static const struct rpc_param line = {.type = RPC_T_STRING,
         .name = "transaction", .type = RPC_T_STRING, .min = 1, .max = 63,    \
         .doc = "Name of lines staged before (flow.stage): they come first.", \
     }
-#define PARAM_PERSIST                                                     \
-    PARAM_BOOL("persist", "Whether what is added or modified comes back " \
+#define PARAM_PERSIST                                         \
+    PARAM_BOOL("persist", "Whether what is added comes back " \
                           "after a restart.")
 #define PARAM_ATOMIC \
     PARAM_BOOL("atomic", "Whether no frame may see a part of the changes.")
@@ -248,7 +248,6 @@ static const struct rpc_param mod_params[] = {
     PARAM_LINES("flows", false,
                 "What to modify and how, \"MATCH,actions=ACTIONS\"."),
     PARAM_STRICT,
-    PARAM_PERSIST,
     PARAM_ATOMIC,
     PARAM_TRANSACTION,
     PARAM_END,
@@ -307,7 +306,8 @@ const struct rpc_method methods_flow[] = {
     },
     {
         .name = "flow.mod",
-        .doc = "Gives flows other actions." ALL_OR_NONE,
+        .doc = "Gives flows other actions; persistent ones stay "
+               "persistent." ALL_OR_NONE,
         .params = mod_params,
         .result = DONE,
         .example = "{\"bridge\": \"br0\", \"flows\": "

@@ -212,7 +212,7 @@ put(struct ofproto *o, const struct ofp_group *from, bool persist,
         abort();
     g->created_ns = old ? old->created_ns : now_ns;
     g->ref_count = old ? old->ref_count : 0;
-    g->persist = persist;
+    g->persist = persist || (old && old->persist); /* as flows that stay */
     r = rec_add(o, REC_GROUP);
     r->id = from->id;
     r->group = g;
@@ -221,7 +221,7 @@ put(struct ofproto *o, const struct ofp_group *from, bool persist,
         group_count_chained(o, old, -1);
     set_put(&o->groups, from->id, g);
     group_count_chained(o, g, 1);
-    if (persist || (old && old->persist))
+    if (g->persist)
         o->persist_generation++;
     return true;
 }

@@ -98,13 +98,13 @@ put(struct ofproto *o, const struct ofp_meter *from, bool persist,
         abort();
     m->created_ns = old ? old->created_ns : now_ns;
     m->flow_count = old ? old->flow_count : 0;
-    m->persist = persist;
+    m->persist = persist || (old && old->persist); /* as flows that stay */
     r = rec_add(o, REC_METER);
     r->id = from->id;
     r->meter = m;
     r->old_meter = old;
     set_put(&o->meters, from->id, m);
-    if (persist || (old && old->persist))
+    if (m->persist)
         o->persist_generation++;
     return true;
 }

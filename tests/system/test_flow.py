@@ -229,6 +229,8 @@ def _(t):
                ",actions=write_actions(output:1),write_metadata:1/3\n"
                "table=9,actions=drop\n")
     s.ok("flow", "del", "br0", "table=9,priority=32768", "strict")
+    s.ok("meter", "mod", "br0", "meter=3,kbps,bands=type=drop,rate=2000")
+    s.ok("flow", "mod", "br0", "table=9,udp,actions=goto_table:10")
     flows, groups, meters = s.everything()
     s.daemon.restart()
     want = [f for f in flows if "priority=6" not in f]
