@@ -48,9 +48,8 @@
 #define T10_BARRIER_REPLY            19
 #define T10_QUEUE_GET_CONFIG_REQUEST 20
 
-/* Bundles: errors of 1.4, that at 1.3 are an experimenter's. */
+/* Bundles. */
 #define ONF_EXPERIMENTER 0x4f4e4600u
-#define ONF_ERROR_BASE   2300
 #define ONF_BUNDLE_CTRL  2300
 #define ONF_BUNDLE_ADD   2301
 #define BUNDLE_ATOMIC    1

@@ -145,8 +145,8 @@ Test(ofconn_errors, have_64_octets)
     rig_init(&r);
     c = open_conn(&r, &p, &controller);
     cr_assert_eq(ofconn_input(c, m, 100, 0), 100);
-    cr_assert_eq(p.n, 12 + 64);
-    cr_assert(!memcmp(p.out + 12, m, 64));
+    cr_assert_geq(p.n, 12 + 64);
+    cr_assert(!memcmp(p.out + 12, m, p.n - 12));
     cr_assert_eq(ofconn_counters(c)->n_errors, 1);
     ofconn_destroy(c);
     ofconn_switch_destroy(r.s);
