@@ -242,7 +242,9 @@ def _(t):
         assert worst < 5
         grown = rss(sw) - before
         slc.diag("memory: %d KiB more" % grown)
-        assert grown < 16384, grown
+        # AddressSanitizer keeps what was freed for a while.
+        assert grown < 16384 * (8 if "sanitizers" in slc.features() else 1), \
+            grown
     finally:
         ending.set()
         flood.sock.shutdown(socket.SHUT_RDWR)
