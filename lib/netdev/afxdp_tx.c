@@ -40,11 +40,13 @@ let_go(struct afxdp *a, uint64_t at)
     /* Not the first part of a frame, whose parts end together. */
     if (at - (uint64_t) index * a->pool->stride >= a->chunk_bytes)
         return;
+    assert(a->n_held > 0);
     a->n_held--;
     if (a->held[index / 64] >> (index & 63) & 1) {
         a->held[index / 64] &= ~(UINT64_C(1) << (index & 63));
         pkt_unhold(owner);
     } else {
+        assert(a->n_copies < AFXDP_N_COPIES);
         a->copies[a->n_copies++] = owner;
     }
 }
@@ -72,24 +74,49 @@ n_waiting(const struct afxdp *a)
            __atomic_load_n(a->tx.consumer, __ATOMIC_ACQUIRE);
 }
 
-/* Has the kernel send what lies in the ring.  0, or the errno that says why
- * some of it still does; EBUSY: the frame that it took last was lost. */
+/* One call of the kernel; 0 or an errno. */
 static int
-kick(struct afxdp *a)
+call_kernel(struct afxdp *a)
+{
+    return sendto(a->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 ? errno : 0;
+}
+
+/* Has the kernel send what lies in the ring.  0, or the errno that says why
+ * some of it still does.  EBUSY: the frame that it took last was lost; when
+ * that was the first of a call, *unseen: the ring does not show it yet. */
+static int
+kick(struct afxdp *a, bool *unseen)
 {
     uint32_t waiting = n_waiting(a), before;
 
     do {
+        int error;
+
         before = waiting;
         if (!waiting || !xsk_ring_prod__needs_wakeup(&a->tx))
             return 0;
         /* It takes a limited number at a time, and says EAGAIN then, too. */
-        if (sendto(a->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 &&
-            errno != EAGAIN)
-            return errno;
+        error = call_kernel(a);
         waiting = n_waiting(a);
+        *unseen = waiting == before;
+        if (error && error != EAGAIN)
+            return error;
     } while (waiting < before);
     return EAGAIN;
+}
+
+/* Has the kernel pass over void entries, of which it takes one in a call.
+ * They must not stay: it would go through them later, one by one.  0, or the
+ * errno of an interface that is down. */
+static int
+drain(struct afxdp *a)
+{
+    uint32_t tries = n_waiting(a);
+    int error = 0;
+
+    for (tries = tries ? tries + 2 : 0; tries > 0 && n_waiting(a); tries--)
+        error = call_kernel(a);
+    return n_waiting(a) ? error ? error : EAGAIN : 0;
 }
 
 void
@@ -162,24 +189,30 @@ put(struct afxdp *a, struct pkt *p)
 /* Makes the entries void that the kernel left, and says which of the n frames,
  * whose entries end at ends[], was the first that it did not send. */
 static uint32_t
-take_back(struct afxdp *a, const uint32_t ends[], uint32_t n, int error)
+take_back(struct afxdp *a, const uint32_t ends[], uint32_t n, int error,
+          bool unseen)
 {
     uint32_t at = __atomic_load_n(a->tx.consumer, __ATOMIC_ACQUIRE);
-    uint32_t i = 0;
+    uint32_t i = 0, left = at;
 
     while (i < n && (int32_t) (ends[i] - at) <= 0)
         i++;
-    if (error == EBUSY && i > 0) {
+    if (error == EBUSY && (unseen ? i < n : i > 0)) {
+        /* Its buffer comes back as if it had been sent. */
         counter_add(&a->n_refused, 1);
-        i--;
+        if (unseen)
+            left = ends[i];
+        else
+            i--;
     }
     for (; at != a->tx.cached_prod; at++) {
         struct xdp_desc *d = xsk_ring_prod__tx_desc(&a->tx, at);
 
-        if (d->len)
+        if ((int32_t) (at - left) >= 0)
             let_go(a, d->addr);
         *d = (struct xdp_desc){.addr = UINT64_MAX};
     }
+    drain(a);
     return i;
 }
 
@@ -201,13 +234,20 @@ put_all(struct afxdp *a, struct pkt *const pkts[], uint32_t n, uint32_t ends[])
     return i;
 }
 
+static bool
+is_down(int error)
+{
+    return error == ENETDOWN || error == ENXIO || error == ENODEV;
+}
+
 enum netdev_tx
 afxdp_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
          uint32_t *n_sent)
 {
     struct afxdp *a = (struct afxdp *) dev;
     uint32_t ends[PKT_BATCH];
-    int error;
+    bool unseen = false;
+    int error = 0;
 
     assert(n <= PKT_BATCH);
     *n_sent = 0;
@@ -215,11 +255,15 @@ afxdp_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
         return NETDEV_TX_DOWN;
     if (a->n_held)
         afxdp_reclaim(a);
-    *n_sent = put_all(a, pkts, n, ends);
-    error = kick(a);
-    if (!a->is_zero_copy && (error || n_waiting(a)))
-        *n_sent = take_back(a, ends, *n_sent, error);
-    if (error == ENETDOWN || error == ENXIO || error == ENODEV)
+    if (!a->is_zero_copy && n_waiting(a))
+        error = drain(a);
+    if (!error) {
+        *n_sent = put_all(a, pkts, n, ends);
+        error = kick(a, &unseen);
+        if (!a->is_zero_copy && (error || n_waiting(a)))
+            *n_sent = take_back(a, ends, *n_sent, error, unseen);
+    }
+    if (is_down(error))
         return NETDEV_TX_DOWN;
     if (*n_sent == n)
         return NETDEV_TX_OK;

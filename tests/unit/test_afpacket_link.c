@@ -136,6 +136,8 @@ Test(port_link, frames_that_a_device_refuses_are_sent_later_in_order)
     dev->cls->poll_kernel(dev);
     cr_assert_eq(counter_get(&dev->stats.tx_queue_drops), 0);
     netdev_close(dev);
+    pkt_collect(pool);
+    cr_assert_eq(pkt_pool_n_free(pool), 64);
     pkt_pool_destroy(pool);
     close(far);
 }
