@@ -43,3 +43,8 @@ tests_unit_test_ofproto_model_SOURCES = tests/unit/test_ofproto_model.c
 tests_unit_test_ofproto_model_LDADD = $(OFPROTO_LIBS) lib/flow/libflow.a \
 	$(OFPROTO_LIBS) lib/pkt/libpkt.a lib/wire/libwire.a \
 	lib/base/libbase.a $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/test_ofproto_dp
+TESTS += tests/unit/test_ofproto_dp
+tests_unit_test_ofproto_dp_SOURCES = tests/unit/test_ofproto_dp.c $(flow_rig)
+tests_unit_test_ofproto_dp_LDADD = lib/ofproto/libofproto.a $(dp_test_libs)
