@@ -390,7 +390,7 @@ run_hidden(struct flow_change *c, struct flow_plan *p)
 static void
 commit(struct flow_change *c)
 {
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n && c->has_others; i++)
         if (c->plan[i].op->type != FLOW_OP_ADD &&
             c->plan[i].op->type != FLOW_OP_DEL)
             run(c, &c->plan[i]);

@@ -36,11 +36,12 @@ struct flow_plan {
 };
 
 struct flow_change {
-    struct flow_tables *t;        /* whose */
-    size_t n, next;               /* operations, and the next of them */
-    enum flow_stage stage;        /* what is being done with them */
-    int64_t n_more;               /* entries that there will be more */
-    uint32_t n_dels;              /* sub-tables that end with it */
+    struct flow_tables *t; /* whose */
+    size_t n, next;        /* operations, and the next of them */
+    enum flow_stage stage; /* what is being done with them */
+    int64_t n_more;        /* entries that there will be more */
+    uint32_t n_dels;       /* sub-tables that end with it */
+    bool has_others;       /* operations other than on entries' places */
     struct flow_buckets *garbage; /* arrays that were left */
     struct flow_plan plan[];      /* by operation */
 };

@@ -341,8 +341,10 @@ finish_plan(struct flow_change *c)
     for (size_t i = 0; i < c->n; i++) {
         const struct flow_op *op = c->plan[i].op;
 
-        if (op->type != FLOW_OP_ADD && op->type != FLOW_OP_DEL)
+        if (op->type != FLOW_OP_ADD && op->type != FLOW_OP_DEL) {
+            c->has_others = true;
             continue;
+        }
         c->plan[i].last_priority = highest(op->flow->sub);
         if (op->type == FLOW_OP_DEL || !op->old)
             c->n_more += op->type == FLOW_OP_ADD ? 1 : -1;

@@ -440,6 +440,52 @@ Test(dp_flow, the_next_frame_sees_a_change)
     }
 }
 
+/* A bundle that takes many turns: no frame sees a part of it. */
+Test(dp_flow, a_long_bundle_is_seen_at_one_moment)
+{
+    enum { N = 1000 };
+    static struct flow_op ops[N + 2];
+    struct ofp_instructions to2 = {
+        .has_apply = true,
+        .apply = ACTIONS(a_output(OF_PORT(2))),
+    };
+    struct flow *was = fr_apply(&rig, ACTIONS(a_output(OF_PORT(1))));
+    struct flow_change *c;
+    uint64_t ticket;
+    uint32_t n1 = 0, n2 = 0;
+
+    ops[0] = (struct flow_op){.type = FLOW_OP_DEL, .flow = was};
+    for (uint32_t i = 1; i <= N + 1; i++) {
+        struct ofp_match m = {0};
+        struct flow_spec spec = {.match = &m, .priority = 1};
+
+        if (i <= N) /* of no frame */
+            m_set(&m, OFP_ETH_SRC, 0x02aa00000000 + i);
+        ops[i] = (struct flow_op){
+            .type = FLOW_OP_ADD,
+            .flow = flow_create(&spec, flow_code_create(&to2), NULL),
+        };
+    }
+    c = flow_change_create(dp_flow_tables(rig.dp), ops, N + 2);
+    ticket = dp_change_post(rig.dp, c, true);
+    while (dp_changes_done(rig.dp) < ticket) {
+        uint32_t m1, m2;
+
+        rig_send(&rig, 0, HOST(1), HOST(0), NO_TAG, 100, 0);
+        rig_turn(&rig);
+        rig_turn(&rig);
+        m1 = rig_drain(&rig, 1);
+        m2 = rig_drain(&rig, 2);
+        cr_assert_eq(m1 + m2, 1);
+        cr_assert(n2 == 0 || m1 == 0, "back to what was");
+        n1 += m1;
+        n2 += m2;
+    }
+    cr_assert(n1 > 2 && n2 > 2, "%u turns before it, %u after", n1, n2);
+    flow_destroy(was);
+    flow_change_destroy(c);
+}
+
 /* --- queues and lossless classes
  * ------------------------------------------------ */
 
