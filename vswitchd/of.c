@@ -33,7 +33,7 @@ ofd_find(const struct daemon *d, const char *bridge)
 struct bridge *
 ofd_bridge(const struct ofd_control *of)
 {
-    return daemon_find_bridge(of->daemon, of->name);
+    return ofbridge_bridge(ofd_ofbridge(of));
 }
 
 struct ofbridge *

@@ -68,6 +68,14 @@ ofd_peer_destroy(struct ofd_peer *p)
     memory_freed();
 }
 
+/* Strangers must not fill the log; targets say for themselves. */
+static bool
+may_log(struct ofd_peer *p)
+{
+    return p->target->t.passive && !p->target->is_management &&
+           log_limit_ok(&p->of->limit, 5, clock_ns());
+}
+
 /* To be freed, but not from in here. */
 static void
 doom(struct ofd_peer *p)
@@ -92,7 +100,7 @@ ofd_peer_close(struct ofd_peer *p, const char *why)
 {
     if (p->doomed || p->closing)
         return;
-    if (p->target->t.passive && p->conn && ofconn_version(p->conn) == 0)
+    if (p->conn && ofconn_version(p->conn) == 0 && may_log(p))
         log_info("bridge %s: %s: %s", p->of->name, p->name, why);
     leave_target(p, why);
     /* Lets go of what it holds of the switch. */
@@ -142,7 +150,7 @@ note_up(struct ofd_peer *p)
     if (!version || p->shown_version)
         return;
     p->shown_version = version;
-    if (!p->target->is_management)
+    if (!p->target->t.passive || may_log(p))
         log_info("bridge %s: %s is connected, OpenFlow 1.%u%s", p->of->name,
                  p->name, version - 1u, p->is_tls ? " over TLS" : "");
     ofd_target_up(p->target);
@@ -205,8 +213,11 @@ on_read(struct bufferevent *bev, void *arg)
     struct ofd_peer *p = arg;
 
     (void) bev;
-    if (p->conn && !p->doomed && !p->closing)
-        pump(p);
+    if (!p->conn || p->doomed || p->closing)
+        return;
+    if (!ofconn_is_ready(p->conn)) /* it is alive, if it has to wait */
+        ofconn_has_sent(p->conn, clock_ns());
+    pump(p);
 }
 
 static void
@@ -292,7 +303,9 @@ on_event(struct bufferevent *bev, short what, void *arg)
     if (p->is_tls)
         ofd_tls_why(bev, why);
     if (why[0]) {
-        log_warn("bridge %s: %s is refused: %s", p->of->name, p->name, why);
+        if (!p->target->t.passive || may_log(p))
+            log_warn("bridge %s: %s is refused: %s", p->of->name, p->name,
+                     why);
         snprintf(p->target->error, sizeof(p->target->error), "%s", why);
     }
     if (!why[0] && what & BEV_EVENT_EOF)

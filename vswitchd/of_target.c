@@ -286,6 +286,7 @@ ofd_target_up(struct ofd_target *t)
     t->backoff_ms = OF_MIN_BACKOFF_MS;
     t->error[0] = '\0';
     set_state(t, OF_CONNECTED);
+    ofd_schedule(t->of); /* the fail mode may end */
 }
 
 void

@@ -163,7 +163,8 @@ void ofconn_go_on(struct ofconn *, uint64_t now_ns);
 bool ofconn_waits_for_switch(const struct ofconn *);
 /* Whether ofconn_go_on() has something to do as soon as others had a turn. */
 bool ofconn_wants_turn(const struct ofconn *);
-/* Octets have left that the peer did not take before: it is alive. */
+/* The peer is alive: it took what it did not take before, or sent what cannot
+ * be taken yet. */
 void ofconn_has_sent(struct ofconn *, uint64_t now_ns);
 /* Does what is due; returns when it wants to be called next. */
 uint64_t ofconn_tick(struct ofconn *, uint64_t now_ns);
