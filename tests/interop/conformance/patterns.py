@@ -992,7 +992,7 @@ def meters(seconds):
                             [meter(2, drop_band(100)), use], data, 300,
                             seconds, [(at2, "pktps", 100)]))
         cases.append(stream("drop, burst, " + kind,
-                            [meter(1 | 4, drop_band(1024, burst_size=16)),
+                            [meter(1 | 4, drop_band(1024, burst_size=256)),
                              use], data, 384, seconds,
                             [(at2, "kbps", 1000)]))
         cases.append(stream("drop, statistics, two bands, " + kind,
