@@ -104,7 +104,8 @@ dp_of_turn(struct dp *dp)
 
     if (dp_unlikely(of->running.change || !ring_empty(of->changes)))
         run_changes(dp);
-    of_packet_outs(dp);
+    if (dp_likely(dp->plan != NULL))
+        of_packet_outs(dp);
 }
 
 bool

@@ -161,6 +161,20 @@ charge(struct of_run *run, struct pkt *copy, const struct pkt *p)
     return true;
 }
 
+/* A frame that has grown may be longer than what a buffer has behind its
+ * headroom. */
+static void
+make_fit(struct pkt *copy, uint32_t len)
+{
+    uint32_t room = copy->pool->stride - PKT_HEADROOM;
+
+    copy->len = len;
+    if (len <= room)
+        return;
+    assert(len - room <= PKT_HEADROOM);
+    copy->data -= len - room;
+}
+
 /* A buffer for a copy; null: none is to be had. */
 static struct pkt *
 take_buffer(struct of_run *run, const struct flow_state *s)
@@ -175,8 +189,8 @@ take_buffer(struct of_run *run, const struct flow_state *s)
     copy = pkt_alloc(dp->pool);
     if (!copy)
         return NULL;
+    make_fit(copy, s->frame.len);
     memcpy(copy->data, s->frame.data, s->frame.len);
-    copy->len = s->frame.len;
     copy->pg = s->pkt->pg;
     copy->prio = s->pkt->prio;
     copy->vid = s->pkt->vid;

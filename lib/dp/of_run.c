@@ -21,6 +21,7 @@ of_frame_room(struct flow_frame *f, const struct pkt *p)
         pool->arena + (size_t) (p - pool->descs) * pool->stride;
 
     f->head = (uint32_t) (f->data - buffer);
+    assert(f->head + f->len <= pool->stride);
     f->tail = pool->stride - f->head - f->len;
 }
 

@@ -207,6 +207,59 @@ Test(dp_flow, a_frame_changed_after_an_output_is_copied)
     cr_assert_eq(rig_seq(frame, 104), 77);
 }
 
+/* The longest frame, and headers that fill the room before it. */
+Test(dp_flow, a_copy_of_a_frame_that_has_grown_fits)
+{
+    static uint8_t frame[2048], out[4096];
+
+    for (uint32_t i = 1; i < 3; i++)
+        rig.conf[i].max_frame_bytes = 4096;
+    rig_apply(&rig);
+    fr_apply(&rig,
+             ACTIONS(a_push(OFP_ACT_PUSH_PBB, 0x88e7),
+                     a_push(OFP_ACT_PUSH_PBB, 0x88e7),
+                     a_push(OFP_ACT_PUSH_PBB, 0x88e7), a_output(OF_PORT(1)),
+                     a_set(OFP_PBB_ISID, 7), a_output(OF_PORT(2))));
+    for (uint32_t k = 0; k < 120; k++) {
+        uint32_t port = 1 + k % 2, round = k / 40 * 20;
+
+        for (uint32_t i = 0; i < 20 && k % 40 == 0; i++) {
+            rig_frame(frame, HOST(1), HOST(0), NO_TAG, sizeof(frame),
+                      round + i);
+            rig_inject(&rig, 0, frame, sizeof(frame));
+        }
+        if (k % 40 == 0)
+            rig_settle(&rig);
+        rig_frame(frame, HOST(1), HOST(0), NO_TAG, sizeof(frame), k / 2);
+        cr_assert_eq(netdev_mem_take(rig.nd[port], out, sizeof(out)),
+                     2048 + 3 * 18);
+        cr_assert_arr_eq(out, frame, 12);
+        cr_assert_eq(out[17], port == 1 ? 0 : 7);
+        cr_assert_arr_eq(out + 3 * 18, frame, sizeof(frame));
+    }
+}
+
+/* A controller may be early. */
+Test(dp_flow, packet_outs_wait_for_the_first_plan)
+{
+    struct dp_conf conf = {
+        .n_buffers = 64,
+        .n_clones = 64,
+        .frame_bytes = 2048,
+        .mac_entries = MACTAB_MIN_ENTRIES,
+        .n_events = 8,
+    };
+    struct ofp_actions list = ACTIONS(a_output(OFPP_NORMAL));
+    struct dp *dp = dp_create(&conf);
+    uint8_t frame[100] = {2};
+
+    cr_assert_not_null(dp);
+    cr_assert(dp_packet_out_post(dp, OFPP_CONTROLLER, &list, frame, 100));
+    dp_run(dp, NS_PER_S);
+    cr_assert_eq(dp_of_counters(dp)->n_out, 0);
+    dp_destroy(dp);
+}
+
 /* --- groups
  * ------------------------------------------------------------------ */
 
