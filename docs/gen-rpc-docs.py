@@ -39,6 +39,11 @@ PLURALS = {
     "nesting_depth": "levels of nesting",
     "containers": "arrays and objects in one JSON text",
     "values": "values in one JSON text",
+    "long_request_octets": "octets of a text that is beyond these bounds: "
+                           "one at a time of all clients may be, like a "
+                           "configuration for `config.apply`",
+    "long_containers": "arrays and objects in such a text",
+    "long_values": "values in such a text",
     "batch_requests": "requests in a batch",
     "answer_octets": "octets of the answer to one request; in place of a "
                      "longer one comes -32004",

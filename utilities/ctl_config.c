@@ -4,6 +4,7 @@
  */
 #include "ctl.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@ ctl_show_changes(struct ctl *ctl, struct json_object *result)
 {
     struct json_object *changed = ctl_get(result, "changed");
     struct ctl_table *t = ctl_table_create(ctl, "Change|Path|Old|New");
+    int64_t more = ctl_int(result, "n_more");
+    int64_t n = (int64_t) ctl_len(changed) + more;
 
     for (size_t i = 0; i < ctl_len(changed); i++) {
         struct json_object *c = ctl_at(changed, i);
@@ -34,9 +37,10 @@ ctl_show_changes(struct ctl *ctl, struct json_object *result)
         ctl_table_text(t, short_text(ctl_get(c, "new")));
     }
     ctl_table_print(t, "nothing to change");
-    if (ctl->format == CTL_TABLE && ctl_len(changed))
-        printf("%zu %s%s\n", ctl_len(changed),
-               ctl_len(changed) == 1 ? "change" : "changes",
+    if (ctl->format == CTL_TABLE && more)
+        printf("... and %" PRId64 " more\n", more);
+    if (ctl->format == CTL_TABLE && n)
+        printf("%" PRId64 " %s%s\n", n, n == 1 ? "change" : "changes",
                ctl_bool(result, "applied") ? ", applied" : ", not applied");
 }
 

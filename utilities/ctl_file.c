@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The call around the configuration takes some octets of its own. */
-#define MAX_FILE (RPC_MAX_REQUEST - 256)
+#define MAX_FILE (RPC_LONG_REQUEST - 256)
 
 /* Reads the file ("-": standard input); null when it was complained about. */
 static char *
@@ -43,12 +43,28 @@ read_file(const char *command, const char *name, size_t *n)
     return text;
 }
 
+static bool
+may_be_long(void *ctx)
+{
+    (void) ctx;
+    return true;
+}
+
+static struct rpc_stream *
+open_stream(void)
+{
+    struct rpc_stream *s = rpc_stream_create();
+
+    rpc_stream_let_long(s, may_be_long, NULL);
+    return s;
+}
+
 /* Offset of the octet at which text stops being JSON.  Octet by octet: the
  * error of a longer piece says only that it is somewhere in it. */
 static size_t
 find_error(const char *text, size_t n)
 {
-    struct rpc_stream *s = rpc_stream_create();
+    struct rpc_stream *s = open_stream();
     size_t at = 0;
 
     while (at < n) {
@@ -87,7 +103,7 @@ locate(const char *text, size_t offset, size_t *line, size_t *column)
 static struct json_object *
 parse(const char *command, const char *name, const char *text, size_t n)
 {
-    struct rpc_stream *s = rpc_stream_create();
+    struct rpc_stream *s = open_stream();
     struct json_object *o = NULL;
     size_t used = 0, line, column;
     enum rpc_code code;

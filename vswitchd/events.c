@@ -271,7 +271,7 @@ events_config(struct daemon *d, const struct conf *from, const struct conf *to)
     if (!is_wanted(d, EVENT_CONFIG))
         return;
     o = new_event(EVENT_CONFIG, clock_ns(), NULL, NULL);
-    json_object_object_add(o, "changed", conf_diff(from, to));
+    json_add_changes(o, conf_diff(from, to));
     publish(d, EVENT_CONFIG, NULL, o);
 }
 

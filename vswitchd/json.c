@@ -6,10 +6,15 @@
 
 #include "base/clock.h"
 #include "dp/dp.h"
+#include "rpc/rpc.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+/* Octets of changes: beside them there is more in an answer (the notes of an
+ * import), and a client has other events waiting. */
+#define MAX_CHANGES ((size_t) RPC_MAX_ANSWER / 2)
 
 void
 json_add_text(struct json_object *o, const char *key, const char *value)
@@ -36,6 +41,26 @@ json_add_alpha(struct json_object *o, int8_t alpha)
                            alpha == BUF_ALPHA_NONE
                                ? json_object_new_string("none")
                                : json_object_new_int(alpha));
+}
+
+void
+json_add_changes(struct json_object *o, struct json_object *changed)
+{
+    size_t n = json_object_array_length(changed), i, octets = 0, len;
+
+    for (i = 0; i < n; i++) {
+        json_object_to_json_string_length(json_object_array_get_idx(changed,
+                                                                    i),
+                                          JSON_C_TO_STRING_PLAIN, &len);
+        octets += len + 1;
+        if (octets > MAX_CHANGES)
+            break;
+    }
+    json_object_object_add(o, "changed", changed);
+    if (i == n)
+        return;
+    json_object_array_del_idx(changed, i, n - i);
+    json_add_uint(o, "n_more", n - i);
 }
 
 struct json_object *

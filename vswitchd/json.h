@@ -20,6 +20,10 @@ void json_add_bool(struct json_object *, const char *key, bool value);
 /* "alpha": a number, or "none". */
 void json_add_alpha(struct json_object *, int8_t alpha);
 
+/* "changed": what conf_diff() says, which is taken.  Of more than an answer
+ * holds, the first ones, and "n_more" says how many are left out. */
+void json_add_changes(struct json_object *, struct json_object *changed);
+
 /* RFC 3339, UTC, of a moment by clock_ns(); 0: null. */
 struct json_object *json_moment(uint64_t when_ns);
 /* An array of n such moments. */

@@ -105,7 +105,8 @@ const struct rpc_method methods_config[] = {
                "unless its port was configured before.",
         .params = apply_params,
         .result = "An object: changed (array of path, op: add, remove or "
-                  "replace, old, new), applied.",
+                  "replace, old, new), n_more (when there are more of them "
+                  "than an answer holds: how many are left out), applied.",
         .example =
             "{\"config\": {\"bridges\": {\"br0\": {\"ports\": {\"tap0\": "
             "{\"type\": \"tap\"}}}}}, \"dry_run\": true}",

@@ -140,7 +140,7 @@ methods_apply(struct daemon *d, struct conf *to, bool dry_run,
         return error;
     }
     *result = json_object_new_object();
-    json_object_object_add(*result, "changed", changed);
+    json_add_changes(*result, changed);
     json_add_bool(*result, "applied", !dry_run);
     return 0;
 }

@@ -63,8 +63,31 @@ struct rpc_server {
     struct event_base *base;                           /* the loop */
     struct evconnlistener *listen[MAX_LISTENERS];      /* where clients come */
     struct rpc_client *client[RPC_SERVER_MAX_CLIENTS]; /* null: free */
-    struct rpc_server_counters n;                      /* what happened */
+    struct rpc_client *has_long;  /* whose text may be long; null: nobody's */
+    struct rpc_server_counters n; /* what happened */
 };
+
+/* Whether the text of a client may be long: that of one at a time may, so that
+ * all of them together do not take the memory of so many. */
+static bool
+may_be_long(void *ctx)
+{
+    struct rpc_client *c = ctx;
+
+    if (!c->server->has_long)
+        c->server->has_long = c;
+    return c->server->has_long == c;
+}
+
+/* The text of the client, if it was long, is done. */
+static void
+end_long(struct rpc_client *c)
+{
+    if (c->server->has_long != c)
+        return;
+    c->server->has_long = NULL;
+    c->is_big = true;
+}
 
 static void
 free_client(struct rpc_client *c)
@@ -82,6 +105,7 @@ free_client(struct rpc_client *c)
         bufferevent_free(c->bev);
     if (c->later)
         evbuffer_free(c->later);
+    end_long(c);
     rpc_run_end(c->run);
     rpc_stream_destroy(c->stream);
     if (c->is_big)
@@ -136,6 +160,7 @@ refuse(struct rpc_client *c, enum rpc_code code)
     char *text = rpc_error_text(code, rpc_stream_reason(c->stream));
 
     c->server->n.n_texts++;
+    end_long(c);
     send_text(c, text, false);
     free(text);
 }
@@ -147,6 +172,7 @@ reject(struct rpc_client *c, enum rpc_code code)
     char *text = rpc_error_text(code, rpc_stream_reason(c->stream));
 
     c->server->n.n_garbage++;
+    end_long(c);
     send_text(c, text, false);
     free(text);
     if (c->doomed)
@@ -180,6 +206,7 @@ execute(struct rpc_client *c)
         return;
     rpc_run_end(c->run);
     c->run = NULL;
+    end_long(c);
     if (c->is_big)
         memory_freed();
     c->is_big = false;
@@ -372,6 +399,8 @@ new_client(struct rpc_server *s, int fd)
         return NULL;
     c->server = s;
     c->stream = rpc_stream_create();
+    if (c->stream)
+        rpc_stream_let_long(c->stream, may_be_long, c);
     c->later = evbuffer_new();
     c->again = event_new(s->base, -1, 0, on_again, c);
     c->bev = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);

@@ -242,6 +242,9 @@ limits(void)
     add_int(o, "nesting_depth", RPC_MAX_DEPTH);
     add_int(o, "containers", RPC_MAX_CONTAINERS);
     add_int(o, "values", RPC_MAX_VALUES);
+    add_int(o, "long_request_octets", RPC_LONG_REQUEST);
+    add_int(o, "long_containers", RPC_LONG_CONTAINERS);
+    add_int(o, "long_values", RPC_LONG_VALUES);
     add_int(o, "batch_requests", RPC_MAX_BATCH);
     add_int(o, "answer_octets", RPC_MAX_ANSWER);
     add_int(o, "waiting_octets", RPC_MAX_WAITING);

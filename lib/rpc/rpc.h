@@ -27,6 +27,12 @@
 #define RPC_MAX_ANSWER     3145728 /* octets of the answer to one request */
 #define RPC_MAX_WAITING    4194304 /* octets that wait until a client reads */
 
+/* What a text may be that is let be long (rpc_stream_let_long()): a whole
+ * configuration is one text. */
+#define RPC_LONG_REQUEST    16777216 /* octets */
+#define RPC_LONG_CONTAINERS 131072   /* arrays and objects */
+#define RPC_LONG_VALUES     1048576  /* values */
+
 #define RPC_TITLE "Sluice" /* of the OpenRPC document */
 
 /* Where the daemon listens unless told otherwise. */
@@ -160,6 +166,10 @@ struct rpc_limits {
     unsigned values;     /* all values in it; 0: any number */
 };
 struct rpc_stream *rpc_stream_create_limited(const struct rpc_limits *);
+/* A text that is more than the bounds of a request may be up to RPC_LONG_* if
+ * may(ctx) says so.  It is asked once for each, when the text gets there. */
+void rpc_stream_let_long(struct rpc_stream *, bool (*may)(void *ctx),
+                         void *ctx);
 /* Why rpc_stream_feed() failed: words for people. */
 const char *rpc_stream_reason(const struct rpc_stream *);
 /* No text has begun: the end of the stream here cuts nothing in two. */

@@ -71,6 +71,10 @@ struct rpc_stream {
     unsigned n_digits;        /* octets of it in `digits` */
     char digits[32];          /* how it begins, for messages */
     size_t n_members;         /* colons: members of objects in this text */
+    bool (*may)(void *ctx);   /* whether it may be long; null: it may not */
+    void *ctx;                /* of `may` */
+    bool is_long;             /* it may */
+    bool asked;               /* and `may` was asked */
     bool refused;             /* JSON, but not for us: see `reason` */
     bool broken;              /* an error was returned: nothing more comes */
     const char *reason;       /* why, for people */
@@ -109,6 +113,13 @@ struct rpc_stream *
 rpc_stream_create(void)
 {
     return rpc_stream_create_limited(&request_limits);
+}
+
+void
+rpc_stream_let_long(struct rpc_stream *s, bool (*may)(void *ctx), void *ctx)
+{
+    s->may = may;
+    s->ctx = ctx;
 }
 
 void
@@ -229,11 +240,24 @@ step_hex(struct rpc_stream *s, unsigned char b)
     return STEP_ON;
 }
 
+/* Whether n are more than the text may have.  max: 0 is any number; `most` is
+ * what one has that may be long. */
+static bool
+is_beyond(struct rpc_stream *s, size_t n, size_t max, size_t most)
+{
+    if (!max || n <= max)
+        return false;
+    if (!s->asked && s->may)
+        s->is_long = s->may(s->ctx);
+    s->asked = true;
+    return !s->is_long || n > most;
+}
+
 /* Behind every comma and in every container another value begins. */
 static enum step
 count_value(struct rpc_stream *s)
 {
-    if (s->limits.values && ++s->n_values > s->limits.values) {
+    if (is_beyond(s, ++s->n_values, s->limits.values, RPC_LONG_VALUES)) {
         s->reason = "the text holds too many values";
         return STEP_LIMIT;
     }
@@ -248,7 +272,8 @@ step_open(struct rpc_stream *s)
         s->reason = "the text is nested too deep";
         return STEP_LIMIT;
     }
-    if (s->limits.containers && ++s->n_containers > s->limits.containers) {
+    if (is_beyond(s, ++s->n_containers, s->limits.containers,
+                  RPC_LONG_CONTAINERS)) {
         s->reason = "the text holds too many arrays and objects";
         return STEP_LIMIT;
     }
@@ -429,7 +454,8 @@ step(struct rpc_stream *s, unsigned char b)
         r = step_scalar(s, b);
         break;
     }
-    if ((r == STEP_ON || r == STEP_END) && ++s->n_octets > s->limits.octets) {
+    if ((r == STEP_ON || r == STEP_END) &&
+        is_beyond(s, ++s->n_octets, s->limits.octets, RPC_LONG_REQUEST)) {
         s->reason = "the text is too long";
         r = STEP_LIMIT;
     }
@@ -533,6 +559,8 @@ finish(struct rpc_stream *s, struct json_object *value, bool complete,
     s->n_containers = 0;
     s->n_values = 0;
     s->n_members = 0;
+    s->is_long = false;
+    s->asked = false;
     if (s->refused) {
         s->refused = false;
         json_object_put(value);

@@ -36,7 +36,8 @@ daemon_tests = \
 	tests/system/test_daemon_crash.py \
 	tests/system/test_daemon_ports.py \
 	tests/system/test_daemon_rpc.py \
-	tests/system/test_daemon_strangers.py
+	tests/system/test_daemon_strangers.py \
+	tests/system/test_large_config.py
 dist_check_SCRIPTS += $(daemon_tests)
 TESTS += $(daemon_tests)
 

@@ -334,6 +334,72 @@ Test(rpc_stream, length)
     free(out);
 }
 
+static bool
+count_asks(void *ctx)
+{
+    int *n = ctx;
+
+    return ++*n < 3;
+}
+
+/* What may be long is asked for once a text, and only by one that is. */
+Test(rpc_stream, long_texts)
+{
+    static const size_t piece = 65536, n = 2 * RPC_MAX_REQUEST;
+    char *text = text_of(n), got[64], *out = malloc(n + 16);
+    struct rpc_stream *s = rpc_stream_create();
+    int asked = 0;
+
+    rpc_stream_let_long(s, count_asks, &asked);
+    feed(s, "{}", 2, piece, got, sizeof(got));
+    cr_assert_eq(asked, 0);
+    feed(s, text, n, piece, out, n + 16);
+    cr_assert_eq(strlen(out), n + 1);
+    cr_assert_eq(asked, 1);
+    feed(s, "{}", 2, piece, got, sizeof(got));
+    cr_assert_str_eq(got, "{} ");
+    feed(s, text, n, piece, out, n + 16);
+    cr_assert_eq(asked, 2);
+    feed(s, text, n, piece, got, sizeof(got));
+    cr_assert_eq(asked, 3);
+    cr_assert_str_eq(got, "-32600");
+    rpc_stream_destroy(s);
+    free(text);
+    free(out);
+}
+
+static bool
+always(void *ctx)
+{
+    (void) ctx;
+    return true;
+}
+
+/* It is bounded all the same: by octets, containers and values. */
+Test(rpc_stream, long_texts_end)
+{
+    static const char *const elem[] = {" ", "{},", "1,"};
+    static const size_t max[] = {RPC_LONG_REQUEST - 1, RPC_LONG_CONTAINERS - 1,
+                                 RPC_LONG_VALUES - 1};
+
+    for (int k = 0; k < 3; k++)
+        for (size_t more = 0; more < 2; more++) {
+            struct rpc_stream *s = rpc_stream_create();
+            size_t len = strlen(elem[k]), n = 1 + (max[k] + more) * len;
+            char *text = malloc(n + 1), got[64];
+
+            text[0] = '[';
+            for (size_t i = 1; i < n; i += len)
+                memcpy(text + i, elem[k], len);
+            rpc_stream_let_long(s, always, NULL);
+            feed(s, text, n, 65536, got, sizeof(got));
+            cr_assert_str_eq(got, more ? "-32600" : "", "%s %zu", elem[k],
+                             more);
+            rpc_stream_destroy(s);
+            free(text);
+        }
+}
+
 /* The bound holds before the end is seen. */
 Test(rpc_stream, length_while_arriving)
 {
