@@ -50,6 +50,7 @@
     X(COUNTS_PFC, pfc.tx_xoff)          \
     X(COUNTS_PFC, pfc.rx_pauses)        \
     X(COUNTS_PFC, pfc.tx_pauses)        \
+    X(COUNTS_PFC, pfc.tx_lapses)        \
     X(COUNTS_PFC, pfc.rx_paused_ns)     \
     X(COUNTS_PFC, pfc.tx_paused_ns)     \
     X(LEVEL, pfc.rx_longest_ns)         \

@@ -129,20 +129,23 @@ look_at_headroom(struct diagnosis *x)
 
 /* XOFF is repeated when half of the pause is left.  A stall that is longer
  * than that half lets the peer go on before the repeat is out: what it sends
- * until then comes on top of what the rule counts. */
+ * until then comes on top of what the rule counts, and that again with each
+ * such stall while the peer is to stand still.  So headroom makes up for one,
+ * if a pause cannot be longer; for any number of them nothing does. */
 static void
 look_at_pause_time(struct diagnosis *x)
 {
     const struct port_view *v = x->v;
     const struct pfc_conf *pfc = &v->pp->pfc;
     uint64_t half_ns = macctl_quanta_ns(pfc->quanta, pfc->rate_bps) / 2;
-    uint64_t wanted = x->need.total_bytes;
+    uint64_t wanted = x->need.total_bytes, more;
     char command[128], size[32];
 
     if (x->stall_ns <= half_ns || x->verdict == NO)
         return;
-    wanted += stall_bytes(v, x->stall_ns - half_ns);
-    if (x->headroom_bytes >= wanted)
+    more = stall_bytes(v, x->stall_ns - half_ns);
+    wanted += more;
+    if (x->headroom_bytes >= wanted && pfc->quanta == PFC_QUANTA_DEFAULT)
         return;
     round_up(wanted, size, sizeof(size));
     if (pfc->quanta < PFC_QUANTA_DEFAULT)
@@ -150,10 +153,44 @@ look_at_pause_time(struct diagnosis *x)
                  v->cp->name, PFC_QUANTA_DEFAULT);
     else if (!memory_command(x, wanted, command, sizeof(command)))
         headroom_command(x, size, command, sizeof(command));
-    doctor_find(x, UNSURE, "pause-time", wanted - x->headroom_bytes, command,
+    if (wanted > x->headroom_bytes)
+        more = wanted - x->headroom_bytes;
+    doctor_find(x, UNSURE, "pause-time", more, command,
                 "a pause of %u quanta may run out at the peer while the "
                 "thread does not run for %" PRIu64 " us",
                 pfc->quanta, x->stall_ns / 1000);
+}
+
+/* Pauses have run out, if the peer counts quanta by the speed of its
+ * interface, and it seems to: more came into the headroom than the rule says.
+ * As long as the peer is to stand still that adds up. */
+static void
+look_at_lapses(struct diagnosis *x)
+{
+    const struct port_view *v = x->v;
+    const struct pfc_conf *pfc = &v->pp->pfc;
+    uint64_t bps = pfc->peer_bps, used;
+    struct dp_port_peaks peaks;
+    struct counts c;
+    char fast[32];
+
+    if (bps < pfc->rate_bps)
+        bps = pfc->rate_bps;
+    counts_get(v->port, false, &c);
+    marks_get(v->port, MARKS_USER, &peaks);
+    used = peaks.pg_headroom[x->group];
+    if (!c.pfc.tx_lapses[x->prio] || used <= x->need.total_bytes)
+        return;
+    doctor_find(x, UNSURE, "pause-time", used - x->need.total_bytes, NULL,
+                "%" PRIu64 " times a pause of %u quanta had run out, by %s, "
+                "when it was repeated, and %" PRIu64 " octets of headroom "
+                "were used, more than the rule says: the peer is to count "
+                "quanta by the port's rate; when it does, clear the counters "
+                "of PFC and the watermarks",
+                c.pfc.tx_lapses[x->prio], pfc->quanta,
+                rpc_format_quantity((int64_t) bps, RPC_U_BPS, fast,
+                                    sizeof(fast)),
+                used);
 }
 
 /* Headroom that all groups share is enough for one of them; for all at once it
@@ -402,6 +439,7 @@ diagnose(struct diagnosis *x)
     look_at_headroom(x);
     look_at_headroom_pool(x);
     look_at_pause_time(x);
+    look_at_lapses(x);
     if (v->port->link != PORT_ABSENT)
         look_at_ring(x);
     look_at_small_frames(x);
@@ -484,7 +522,7 @@ const struct rpc_method methods_doctor[] = {
                   "ring was a quarter full: the thread could not keep up), "
                   "findings (array of term, short_bytes, message and, where "
                   "one mends it, command).  Terms: headroom, headroom-pool, "
-                  "ring, tap-queue, "
+                  "pause-time, ring, tap-queue, "
                   "small-frames, buffers, rate, peer-rate, peer-pfc, "
                   "path, backpressure, sockets, interface, nic, "
                   "violations.",

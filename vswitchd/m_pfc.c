@@ -199,6 +199,7 @@ counters_tx(const struct pfc_counters *n)
     json_object_object_add(o, "pfc", json_counters(n->tx_pfc, 8));
     json_object_object_add(o, "xoff", json_counters(n->tx_xoff, 8));
     json_object_object_add(o, "pauses", json_counters(n->tx_pauses, 8));
+    json_object_object_add(o, "lapses", json_counters(n->tx_lapses, 8));
     json_object_object_add(o, "paused_ns", json_counters(n->tx_paused_ns, 8));
     json_object_object_add(o, "longest_ns",
                            json_counters(n->tx_longest_ns, 8));
@@ -310,7 +311,10 @@ const struct rpc_method methods_pfc[] = {
                   "began), paused_ns (till now); longest_ns and last_ns, of "
                   "pauses that have ended, and when: longest_at and last_at "
                   "(null: none since the last clear); then pause (802.3x "
-                  "frames).  rx also has not_enabled, malformed and "
+                  "frames).  tx also has, by priority, lapses: times that a "
+                  "pause had run out when it was repeated, at a peer that "
+                  "counts its time by the interface's speed.  rx also has "
+                  "not_enabled, malformed and "
                   "unsupported, and by priority late_frames and late_bytes: "
                   "received while we paused the peer.",
         .example = "{\"port\": \"eth1\"}",

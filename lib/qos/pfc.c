@@ -30,17 +30,15 @@ obeyed(const struct pfc_conf *conf)
     return obeys_pause(conf) ? 0 : conf->honoured;
 }
 
-/* Half the pause time is left when the repeat goes out, also to a peer that
- * counts quanta by a faster rate than ours; a pause so short that this would
- * make more than one frame in 50 us is not kept alive that fast. */
+/* How long a pause that we send lasts at a peer that counts quanta by a faster
+ * rate than ours. */
 static uint64_t
-refresh_interval(const struct pfc_conf *conf)
+shortest_pause(const struct pfc_conf *conf)
 {
     uint64_t bps =
         conf->peer_bps > conf->rate_bps ? conf->peer_bps : conf->rate_bps;
-    uint64_t half = macctl_quanta_ns(conf->quanta, bps) / 2;
 
-    return half > PFC_REFRESH_MIN_NS ? half : PFC_REFRESH_MIN_NS;
+    return macctl_quanta_ns(conf->quanta, bps);
 }
 
 static void
@@ -48,7 +46,12 @@ take_conf(struct pfc *pfc, const struct pfc_conf *conf)
 {
     assert(conf->rate_bps > 0 && conf->quanta > 0);
     pfc->conf = *conf;
-    pfc->refresh_ns = refresh_interval(conf);
+    pfc->lasts_ns = shortest_pause(conf);
+    /* Half of it is left when the repeat goes out; a pause so short that this
+     * would make more than one frame in 50 us is not kept alive that fast. */
+    pfc->refresh_ns = pfc->lasts_ns / 2;
+    if (pfc->refresh_ns < PFC_REFRESH_MIN_NS)
+        pfc->refresh_ns = PFC_REFRESH_MIN_NS;
 }
 
 void
@@ -267,12 +270,24 @@ tx_ended(struct pfc *pfc, int p, uint64_t now_ns)
     }
 }
 
+/* The peer is told again to stop these: it may have gone on meanwhile. */
+static void
+tx_again(struct pfc *pfc, uint8_t prios, uint64_t now_ns)
+{
+    if (now_ns <= pfc->sent_ns + pfc->lasts_ns)
+        return;
+    for (int p = 0; p < N_PRIO; p++)
+        if (prios >> p & 1)
+            counter_add(&pfc->n.tx_lapses[p], 1);
+}
+
 static void
 tx_done_pfc(struct pfc *pfc, uint8_t want, uint64_t now_ns)
 {
     uint8_t said = want | pfc->asserted;
 
     counter_add(&pfc->n.tx_frames, 1);
+    tx_again(pfc, want & pfc->asserted, now_ns);
     for (int p = 0; p < N_PRIO; p++) {
         bool is = want & (1u << p), was = pfc->asserted & (1u << p);
 
@@ -300,6 +315,8 @@ pfc_tx_done(struct pfc *pfc, uint8_t xoff, uint64_t now_ns)
         break;
     case DUE_PAUSE:
         counter_add(&pfc->n.tx_pause, 1);
+        if (pfc->pause_asserted)
+            tx_again(pfc, 0xff, now_ns);
         counter_set_flag(&pfc->pause_asserted, true);
         break;
     case DUE_UNPAUSE:

@@ -36,6 +36,9 @@ struct pfc_counters {
     counter_t tx_xoff[N_PRIO];          /* of tx_pfc: with time > 0 */
     counter_t rx_pauses[N_PRIO];        /* running -> paused transitions */
     counter_t tx_pauses[N_PRIO];        /* XON -> XOFF transitions of ours */
+    counter_t tx_lapses[N_PRIO];        /* repeats of XOFF for which the pause
+                                           had run out, at a peer that counts
+                                           quanta by the fastest rate */
     counter_t rx_paused_ns[N_PRIO];     /* finished pauses received, total; one
                                            that ran out counts to its end, not
                                            to when that was noticed */
@@ -71,6 +74,7 @@ struct pfc {
     bool pause_asserted;          /* the same for 802.3x PAUSE */
     bool resend;                  /* quantum changed: refresh at once */
     uint64_t refresh_ns;          /* from one frame with XOFF to the next */
+    uint64_t lasts_ns;            /* how long one lasts, by the fastest rate */
     uint64_t sent_ns;             /* when the last frame with XOFF went */
     uint64_t asserted_ns[N_PRIO]; /* since when, while asserted */
     struct pfc_counters n;        /* what happened */

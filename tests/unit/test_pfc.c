@@ -206,6 +206,37 @@ Test(pfc, s3_xoff_refresh_xon)
     cr_assert_eq(pfc.n.tx_frames, 4);
 }
 
+/* A repeat that comes when the pause has run out is counted: by the time of a
+ * peer that counts quanta by a faster rate, if there may be one. */
+Test(pfc, s3_pauses_that_lapse_are_counted)
+{
+    struct pfc pfc = make_pfc(0x18, 0x18);
+    struct pfc_conf conf = pfc.conf;
+    struct macctl m;
+
+    expect_pfc(&pfc, 0x08, 0, 0x08, 0);
+    expect_pfc(&pfc, 0x08, LONGEST, 0x08, 0);
+    cr_assert_eq(pfc.n.tx_lapses[3], 0);
+    expect_pfc(&pfc, 0x18, 2 * LONGEST + 1, 0x18, 0);
+    cr_assert_eq(pfc.n.tx_lapses[3], 1);
+    cr_assert_eq(pfc.n.tx_lapses[4], 0, "it has only begun");
+    expect_pfc(&pfc, 0, 9 * LONGEST, 0, 0x18);
+    cr_assert_eq(pfc.n.tx_lapses[3], 1, "it was let go");
+    conf.peer_bps = 10 * conf.rate_bps;
+    pfc_set(&pfc, &conf, 9 * LONGEST);
+    expect_pfc(&pfc, 0x10, 10 * LONGEST, 0x10, 0);
+    expect_pfc(&pfc, 0x10, 10 * LONGEST + LONGEST / 10 + 2, 0x10, 0);
+    cr_assert_eq(pfc.n.tx_lapses[4], 1);
+    /* The same for PAUSE, which is all eight. */
+    conf.enabled = conf.honoured = 0;
+    conf.pause_tx = true;
+    pfc_init(&pfc, &conf);
+    cr_assert(send_due(&pfc, 0x01, 0, &m));
+    cr_assert(send_due(&pfc, 0x01, LONGEST, &m));
+    cr_assert_eq(pfc.n.tx_lapses[0], 1);
+    cr_assert_eq(pfc.n.tx_lapses[7], 1);
+}
+
 Test(pfc, s3_stays_due_until_the_frame_was_taken)
 {
     struct pfc pfc = make_pfc(0x08, 0x08);
