@@ -19,9 +19,9 @@ struct privs_user {
 /* Looks a user up, by name or number. */
 int privs_find_user(const char *name, struct privs_user *, struct err *);
 
-/* Becomes that user (when given), and keeps CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF
- * and CAP_IPC_LOCK of what it has, now and for good: no program that is
- * executed from here gets more. */
+/* Becomes that user (when given), and keeps CAP_NET_ADMIN, CAP_NET_RAW,
+ * CAP_BPF and CAP_IPC_LOCK of what it has, now and for good: no program that
+ * is executed from here gets more. */
 int privs_drop(const struct privs_user *, struct err *);
 
 /* Words for the log: what is kept. */
