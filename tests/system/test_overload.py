@@ -39,14 +39,18 @@ class Slow:
 
     def probe(self, ns, ifname, *words):
         return ns.popen(slc.program("sluice-probe"), "-i", ifname, "--json",
-                        "--rate", RATE, "--pfc", "3", *words, stdout=subprocess.PIPE,
-                        stderr=subprocess.PIPE, text=True)
+                        "--rate", RATE, "--pfc", "3", *words, stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                        text=True)
 
     def load(self, prio):
         """Frames of a priority at the highest rate for a second: what was
         sent, and what the far end says of the flow."""
         far = self.probe(self.h2, "e2", "-d", "20s", "--expect", "1",
-                         "--idle", "3s", "receive")
+                         "--idle", "3s", "--barrier", "receive")
+        assert far.stderr.readline() == "ready\n"
+        far.stdin.write("go\n")  # it listens before the first frame
+        far.stdin.flush()
         mac = ":".join("%02x" % o for o in self.h2.mac("e2"))
         near = self.probe(
             self.h1, "e1", "-d", "1s", "--drain", "10s", "-f",
@@ -68,7 +72,8 @@ def overload(t, kind):
     slc.diag("%d frames, paused for %.0f ms, %d ring pauses, peak %d of %d"
              % (n, sent["pfc"]["rx"]["paused_ns"][3] / 1e6,
                 nd["n_ring_pauses"], nd["ring_peak"], nd["n_ring_slots"]))
-    assert flow["received"] == n and flow["lost"] == 0, (n, flow)
+    assert flow["received"] == n and flow["lost"] == 0, (
+        n, flow, got["kernel"], sent["kernel"], s.stats("p1"), s.stats("p2"))
     assert flow["reordered"] == 0 and flow["duplicated"] == 0, flow
     assert nd["rx_ring_drops"] == 0 and nd["rx_backlog_drops"] == 0, nd
     # It was the ring that paused the peer: no group had too much.
