@@ -43,8 +43,10 @@ dp_rewrite_dscp(const struct dp_plan_port *pp, struct pkt *p)
     if (!(pp->rewrite_dscp >> p->prio & 1))
         return;
     l3 = find_ds(p, &was);
+    if (!l3)
+        return;
     ds = (uint8_t) (pp->prio_to_dscp[p->prio] << 2 | (was & ECN_MASK));
-    if (!l3 || ds == was)
+    if (ds == was)
         return;
     p->tx_l3 = (uint8_t) l3;
     p->tx_ds = ds;

@@ -39,9 +39,9 @@ class Slow:
 
     def probe(self, ns, ifname, *words):
         return ns.popen(slc.program("sluice-probe"), "-i", ifname, "--json",
-                        "--rate", RATE, "--pfc", "3", *words, stdin=subprocess.PIPE,
-                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                        text=True)
+                        "--rate", RATE, "--pfc", "3", *words,
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE, text=True)
 
     def load(self, prio):
         """Frames of a priority at the highest rate for a second: what was
