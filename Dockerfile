@@ -14,7 +14,7 @@ RUN apt-get -q update && \
         install autoconf automake gcc libc6-dev make pkg-config \
         libbpf-dev libcap-ng-dev libevent-dev \
         libjson-c-dev libnl-3-dev libnl-route-3-dev libsqlite3-dev \
-        libxdp-dev sqlite3 python3
+        libssl-dev libxdp-dev sqlite3 python3
 WORKDIR /src
 COPY . .
 RUN autoreconf -fi && mkdir /build && cd /build && \
@@ -28,8 +28,9 @@ RUN autoreconf -fi && mkdir /build && cd /build && \
 FROM debian:bookworm-slim
 RUN apt-get -q update && \
     DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
-        install iproute2 libbpf1 libcap-ng0 libevent-2.1-7 libjson-c5 \
-        libnl-3-200 libnl-route-3-200 libsqlite3-0 libxdp1 && \
+        install iproute2 libbpf1 libcap-ng0 libevent-2.1-7 \
+        libevent-openssl-2.1-7 libjson-c5 libnl-3-200 libnl-route-3-200 \
+        libsqlite3-0 libssl3 libxdp1 && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/*.log /var/log/apt
 COPY --from=build /out/ /
 ENV SLUICE_SOCKET=/run/sluice/control.sock
