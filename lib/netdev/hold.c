@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/neighbour.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <netlink/netlink.h>
@@ -47,6 +48,9 @@
 #define BURST_NS UINT64_C(5000000)
 /* What a class sends in its turn. */
 #define QUANTUM_BYTES 16384
+/* What waits for the address of one neighbour, in frames, before the kernel
+ * drops the oldest: more than senders' socket buffers hold. */
+#define NEIGH_FRAMES 65536
 /* The kernel's scheduler counts time in ticks of 64 ns. */
 #define TICK_NS 64
 
@@ -215,6 +219,29 @@ put_filter(const struct hold *h, int flags)
     return submit(h->sk, msg);
 }
 
+/* What is sent before the address of its receiver is known waits in front of
+ * every queueing discipline, in a queue that by default holds no more than one
+ * socket's buffer: what it drops holds nobody back. */
+static int
+widen_neighbours(const struct hold *h, uint8_t family, const char *table)
+{
+    struct ndtmsg ndtm = {.ndtm_family = family};
+    struct nl_msg *msg = nlmsg_alloc_simple(RTM_SETNEIGHTBL, 0);
+    struct nlattr *nest;
+    int rc;
+
+    if (!msg || nlmsg_append(msg, &ndtm, sizeof(ndtm), NLMSG_ALIGNTO))
+        abort();
+    nla_put_string(msg, NDTA_NAME, table);
+    nest = nla_nest_start(msg, NDTA_PARMS);
+    nla_put_u32(msg, NDTPA_IFINDEX, (uint32_t) h->ifindex);
+    nla_put_u32(msg, NDTPA_QUEUE_LEN, NEIGH_FRAMES);
+    nla_nest_end(msg, nest);
+    rc = submit(h->sk, msg);
+    /* Without that protocol on the interface nobody waits. */
+    return rc == ENOENT || rc == ENODEV ? 0 : rc;
+}
+
 static int
 put_tree(const struct hold *h)
 {
@@ -226,6 +253,10 @@ put_tree(const struct hold *h)
         rc = put_tbf(h, h->sk, NLM_F_CREATE | NLM_F_EXCL, p, false);
     if (!rc)
         rc = put_dead_end(h);
+    if (!rc)
+        rc = widen_neighbours(h, AF_INET, "arp_cache");
+    if (!rc)
+        rc = widen_neighbours(h, AF_INET6, "ndisc_cache");
     return rc ? rc : put_filter(h, NLM_F_EXCL);
 }
 

@@ -65,13 +65,13 @@ class Host:
         return s
 
 
-def pair(t, **kw):
+def pair(t, known=True, **kw):
     a, b = Host(t, "a", 1, **kw), Host(t, "b", 2, **kw)
     a.ns.veth("eth0", "eth0", b.ns)
     a.start()
     b.start()
     # Neighbours for ever: a lossy ARP between would prove nothing.
-    for x, y in ((a, b), (b, a)):
+    for x, y in ((a, b), (b, a)) if known else ():
         x.ns.ip("neigh", "replace", y.address, "lladdr", y.mac, "dev",
                 "host0")
     return a, b
@@ -180,6 +180,26 @@ def _(t):
     assert nd["n_holds"] > 0 and nd["hold_failed"] == 0, nd
     slc.diag("%d holds, slowest %d us" % (nd["n_holds"],
                                           nd["hold_worst_ns"] / 1000))
+
+
+@slc.test("a sender waits, and loses nothing, while the address of its "
+          "receiver is not known")
+def _(t):
+    a, b = pair(t, known=False)
+    # However long the machine takes, it goes on asking.
+    a.ns.run("sh", "-c", "echo 100 "
+             ">/proc/sys/net/ipv4/neigh/host0/mcast_solicit")
+    b.ns.ip("addr", "del", b.address + "/24", "dev", "host0")
+    r = Receiver(b, 3)
+    s = Sender(a, b, 3)
+    slc.wait_for(lambda: s.n and time.monotonic() - s.began > 0.5,
+                 "the sender waits")
+    b.ns.ip("addr", "add", b.address + "/24", "dev", "host0")
+    before = s.n
+    slc.wait_for(lambda: s.n > before + 1000, "the sender goes on")
+    n = s.end()
+    r.end(n)
+    assert (r.n, r.wrong) == (n, []), (r.n, n, r.wrong)
 
 
 @slc.test("TCP that is paused for seconds is held back, and loses nothing")
