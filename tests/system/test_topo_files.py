@@ -182,6 +182,81 @@ topology:
   nodes:
     a: {startup-config: nowhere.json}
 """, "nowhere", ["there is no file"]),
+    ("an endpoint that is a list", PAIR + """
+  links:
+    - endpoints: [["a:eth0"], "b:eth0"]
+""", "a:eth0", ["is not NODE:INTERFACE"]),
+    ("a kind that is a list", HEAD + """
+  nodes:
+    a: {kind: [linux]}
+""", "kind: .linux.", ["'kind' has to be a text"]),
+    ("a group that is a list", HEAD + """
+  nodes:
+    a: {group: [x]}
+""", "group", ["'group' has to be a text"]),
+    ("a network mode that is a mapping", HEAD + """
+  nodes:
+    a: {network-mode: {none: x}}
+""", "none: x", ["'network-mode' has to be a text"]),
+    ("a type of link that is a list", PAIR + """
+  links:
+    - type: [veth]
+      endpoints: ["a:eth0", "b:eth0"]
+""", "veth", ["'type' has to be a text"]),
+    ("a control character", HEAD + """
+  nodes:
+    a: {image: "x\a"}
+""", "image", ["is not YAML", "special characters"]),
+    ("a name for an interface that ip(8) would take for a comment", PAIR + """
+  links:
+    - endpoints: ["a:e#1", "b:eth0"]
+""", "e#1", ["not a name for an interface"]),
+    ("a command that does not parse", HEAD + """
+  nodes:
+    a: {exec: ['echo "x']}
+""", "exec", ["No closing quotation"]),
+    ("an empty command", HEAD + """
+  nodes:
+    a: {exec: ['']}
+""", "exec", ["an empty command"]),
+    ("members of a port that are no object", PAIR.replace(
+        "a:\n", "a: {labels: {sluice-role: switch, sluice-port-json: "
+        "'{\"pfc\": 3}'}}\n") + """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+""", "port-json", ["pfc is not a JSON object"]),
+    ("priorities of a port that are no list", PAIR.replace(
+        "b:\n", "b: {labels: {sluice-port-json: "
+        "'{\"pfc\": {\"priorities\": 3}}'}}\n") + """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+""", "port-json", ["not a list of 0 to 7"]),
+    ("a number that JSON does not have", PAIR.replace(
+        "a:\n", "a: {labels: {sluice-role: switch, sluice-port-json: "
+        "'{\"x\": NaN}'}}\n") + """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+""", "port-json", ["is not JSON", "NaN"]),
+    ("an expectation about a flow that is not there", PAIR.replace(
+        "none}", "none, labels: {sluice-expect.x: 'lost flow=a.9 = 0'}}"
+    ).replace("a:\n", "a: {labels: {sluice-flow: 'to=b,prio=3'}}\n") + """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+""", "sluice-expect", ["no flow 'a.9'"]),
+    ("an expectation about a class that nobody sends", PAIR.replace(
+        "none}", "none, labels: {sluice-expect.x: 'lost prio=5 = 0'}}"
+    ).replace("a:\n", "a: {labels: {sluice-flow: 'to=b,prio=3'}}\n") + """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+""", "sluice-expect", ["no flow with prio=5"]),
+    ("names that are too long together for a socket", """
+name: NAME
+topology:
+  defaults: {kind: linux, labels: {sluice-role: switch}}
+  nodes:
+    a:
+    %s:
+""" % ("b" * 63), "bbb", ["too long together"]),
 ]
 
 
@@ -207,6 +282,46 @@ def _(t):
                         (topo.file("- a\n", "list"), "not a mapping")):
         p = topo("up", path, check=False)
         assert p.returncode == 2 and words in p.stderr, (path, p.stderr)
+
+
+@slc.test("a startup configuration that is no JSON is refused with its line")
+def _(t):
+    topo = Topo(t)
+    path = os.path.join(topo.dir, "wrong.json")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write('{"bridges":\n  {"br0": ]}\n')
+    p = topo("up", topo.file(HEAD + """
+  nodes:
+    a: {startup-config: %s}
+""" % path), check=False)
+    assert p.returncode == 2 and "%s:2: is not JSON" % path in p.stderr, (
+        p.returncode, p.stderr)
+
+
+@slc.test("a run that is too short is refused with the line of its label")
+def _(t):
+    topo = Topo(t)
+    path = topo.file(HEAD.replace(
+        "none}", "none, labels: {sluice-role: other, "
+        "sluice-duration: 0s}}") + "  nodes: {a: }\n")
+    p = topo("run", path, check=False)
+    assert p.returncode == 2 and "%s:%d: sluice-duration" % (
+        path, line_of(path, "sluice-duration")) in p.stderr, p.stderr
+
+
+@slc.test("what was ended before it began is listed, and up begins again")
+def _(t):
+    topo = Topo(t)
+    path = topo.file(HEAD + "  nodes: {a: {labels: {sluice-role: other}}}\n")
+    os.makedirs(os.path.join(topo.state, topo.name()))
+    with open(os.path.join(topo.state, topo.name(), "journal"), "w",
+              encoding="utf-8"):
+        pass
+    p = topo("list")
+    assert topo.name() in p.stdout and "(not whole)" in p.stdout, p.stdout
+    topo("up", path)
+    topo("down", path)
+    assert topo.left() == [], topo.left()
 
 
 @slc.test("a file that would grow without bound is refused")

@@ -81,8 +81,8 @@ def do_list(args):
         _print_json(rows)
     elif rows:
         print(report.table([("name", "runtime", "created", "file")] + [
-            (r["name"], r["runtime"], r["created"],
-             r["file"] + ("" if r["complete"] else " (not whole)"))
+            (r["name"], r["runtime"] or "-", r["created"] or "-",
+             (r["file"] or "-") + ("" if r["complete"] else " (not whole)"))
             for r in rows], left=4))
     return 0
 

@@ -42,7 +42,7 @@ _PORT = {
     "sluice-priority": lambda t: {"map": {
         "default_priority": values.number(t, 0, 7)}},
     "sluice-watchdog": lambda t: {"watchdog": _watchdog(t)},
-    "sluice-port-json": lambda t: _object(t),
+    "sluice-port-json": lambda t: _port_object(t),
 }
 # Labels of ports that are about the groups of the lossless priorities.
 _GROUP = {
@@ -98,13 +98,33 @@ def _watchdog(text):
     return out
 
 
+def _no_number(text):
+    raise ValueError("%s is no number" % text)
+
+
 def _object(text):
     try:
-        out = json.loads(text)
+        out = json.loads(text, parse_constant=_no_number)
     except ValueError as e:
-        raise ValueError("is not JSON: %s" % e)
+        raise ValueError("is not JSON: %s" % e) from e
+    except RecursionError:
+        raise ValueError("is nested too deeply")
     if not isinstance(out, dict):
         raise ValueError("is not a JSON object")
+    return out
+
+
+def _port_object(text):
+    """Members of a port; what is read here of them has to make sense, the
+    rest is for the daemon to say."""
+    out = _object(text)
+    pfc = out.get("pfc", {})
+    if not isinstance(pfc, dict):
+        raise ValueError("pfc is not a JSON object")
+    priorities = pfc.get("priorities", [])
+    if not isinstance(priorities, list) or any(
+            type(p) is not int or not 0 <= p <= 7 for p in priorities):
+        raise ValueError("pfc.priorities is not a list of 0 to 7")
     return out
 
 
@@ -232,7 +252,8 @@ def switch(topo, node):
         try:
             return _object(document.read_text(node.startup))
         except ValueError as e:
-            raise FileError(node.startup, 0, str(e))
+            raise FileError(node.startup, getattr(e.__cause__, "lineno", 0),
+                            str(e))
     if node.role == LOSSLESS_HOST:
         bridge = _lossless_host(topo, node)
     else:

@@ -67,8 +67,9 @@ def load(path):
     except yaml.YAMLError as e:
         mark = getattr(e, "problem_mark", None)
         what = getattr(e, "problem", None) or getattr(e, "reason", None)
-        raise FileError(path, mark.line + 1 if mark else 1,
-                        "is not YAML: %s" % (what or str(e)))
+        line = mark.line + 1 if mark else \
+            text.count("\n", 0, getattr(e, "position", None) or 0) + 1
+        raise FileError(path, line, "is not YAML: %s" % (what or str(e)))
     except RecursionError:
         raise FileError(path, 1, "is nested too deeply")
     if not isinstance(root, yaml.MappingNode):

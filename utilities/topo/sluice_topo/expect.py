@@ -13,6 +13,7 @@ that the keys select; report.Numbers has them.
 import operator
 import re
 
+from . import config
 from .errors import FileError
 
 OPERATORS = {"=": operator.eq, "!=": operator.ne, "<": operator.lt,
@@ -82,9 +83,10 @@ def parse(text):
                        _term(other, other_keys) if other else None)
 
 
-def _check_selected(topo, keys):
+def _check_selected(topo, term, flows):
     """What an expectation names has to be there: a sum over nothing would
     hold of everything."""
+    keys = term.keys
     for key in ("from", "to", "node"):
         if key in keys and keys[key] not in topo.nodes:
             raise ValueError("there is no node '%s'" % keys[key])
@@ -94,25 +96,31 @@ def _check_selected(topo, keys):
         if node is None or node.interface(interface) is None:
             raise ValueError("there is no port '%s'" % keys["port"])
         keys["port"] = "%s:%s" % (name, node.interface(interface).name)
-    if "flow" in keys:
-        name, _, flow = keys["flow"].partition(".")
-        node = topo.nodes.get(name)
-        if node is None or not any(
-                k in ("sluice-flow." + flow, "sluice-flow")
-                for k in node.labels):
-            raise ValueError("there is no flow '%s'" % keys["flow"])
+    if "flow" in keys and all(f.name != keys["flow"] for f in flows):
+        raise ValueError("there is no flow '%s'" % keys["flow"])
+    if term.metric in FLOW_METRICS and keys and not any(
+            _is_chosen(f, keys) for f in flows):
+        raise ValueError("there is no flow with %s" % " ".join(
+            "%s=%s" % kv for kv in keys.items()))
+
+
+def _is_chosen(flow, keys):
+    has = {"prio": str(flow.prio), "flow": flow.name,
+           "from": flow.source.name, "to": flow.target.name}
+    return all(has[k] == v for k, v in keys.items())
 
 
 def of_topology(topo):
     """The expectations that topology.defaults.labels has."""
     out = []
+    flows = [f for s in config.stations(topo).values() for f in s.flows]
     for key, label in topo.labels.items():
         if key.split(".", 1)[0] != "sluice-expect":
             continue
         try:
             e = parse(label.text)
             for term in filter(None, (e, e.other)):
-                _check_selected(topo, term.keys)
+                _check_selected(topo, term, flows)
         except ValueError as err:
             raise FileError(topo.path, label.line, "%s: %s" % (key, err))
         out.append(e)

@@ -18,6 +18,7 @@ from .state import State, all_names
 
 RUNTIMES = {"netns": Netns, "docker": Docker}
 READY_S = 30.0
+SOCKET_MAX = 107  # octets that the path of a Unix socket may have
 
 
 def read(path):
@@ -54,7 +55,8 @@ class Lab:
             self._make(digest)
             return False
         head = self.state.head()
-        if head.get("runtime") != self.runtime.kind:
+        # Without its first entry nothing of it was made.
+        if head and head.get("runtime") != self.runtime.kind:
             raise TopoError("topology '%s' is up with the runtime %s: take "
                             "it down first" % (self.topo.name,
                                                head.get("runtime")))
@@ -83,7 +85,17 @@ class Lab:
                 h.update(document.read_text(node.startup).encode())
         return h.hexdigest()
 
+    def _check_sockets(self):
+        for node in self.topo.switches():
+            path = self.state.socket(node.name)
+            if len(path.encode()) > SOCKET_MAX:
+                raise FileError(self.topo.path, node.line, "node '%s': its "
+                                "name and that of the topology are too long "
+                                "together: %s has more than %d octets" % (
+                                    node.name, path, SOCKET_MAX))
+
     def _make(self, digest):
+        self._check_sockets()
         self.runtime.check()
         for note in self.topo.notes:
             self.say("note: " + note)
@@ -191,12 +203,8 @@ class Lab:
     def _execs(self):
         for node in self.topo.nodes.values():
             for text, line in node.execs:
-                try:
-                    words = shlex.split(text)
-                except ValueError as e:
-                    raise FileError(self.topo.path, line, "exec: %s" % e)
-                p = system.run(*self.runtime.argv(node, words), check=False,
-                               env=environment())
+                p = system.run(*self.runtime.argv(node, shlex.split(text)),
+                               check=False, env=environment())
                 if p.returncode:
                     raise FileError(
                         self.topo.path, line, "exec '%s' in node '%s': exit "

@@ -5,6 +5,7 @@ The format is a subset of containerlab's (docs/topology-format.md); what is
 known and what is refused is listed here, and every error names file and line.
 """
 import os
+import shlex
 
 from . import document, names, values
 from .errors import FileError, one_of
@@ -251,7 +252,7 @@ class _Reader:
     def node(self, name, own, line):
         node = Node(name, line)
         defaults = self.levels["defaults"]
-        group = own.get("group")
+        group = self.member(own, "group", str, line)
         if group is not None and group not in self.levels["groups"]:
             self.fail(own.lines["group"], "there is no group '%s'" % group)
         of_group = self.levels["groups"].get(group, document.Map())
@@ -259,7 +260,7 @@ class _Reader:
                         if m.get("kind")), None)
         if kind_at is None:
             self.fail(line, "node '%s' has no kind" % name)
-        node.kind = kind_at["kind"]
+        node.kind = self.member(kind_at, "kind", str, line)
         self.check_kind(node.kind, kind_at.lines["kind"])
         levels = [defaults, self.levels["kinds"].get(node.kind,
                                                      document.Map()),
@@ -285,6 +286,11 @@ class _Reader:
         for text, line in zip(execs, execs.lines):
             if not isinstance(text, str):
                 self.fail(line, "exec: a command has to be a text")
+            try:
+                if not shlex.split(text):
+                    raise ValueError("an empty command")
+            except ValueError as e:
+                self.fail(line, "exec '%s': %s" % (text, e))
             node.execs.append((text, line))
         binds = self.member(level, "binds", document.Seq, node.line)
         node.binds += [self.bind(t, n) for t, n in zip(binds, binds.lines)]
@@ -298,7 +304,7 @@ class _Reader:
                           node.startup)
 
     def network_mode(self, level):
-        mode = level.get("network-mode")
+        mode = self.member(level, "network-mode", str, level.line)
         if mode not in (None, "none"):
             self.fail(level.lines["network-mode"],
                       "network-mode '%s': %s; allowed is none" % (
@@ -405,7 +411,7 @@ class _Reader:
             self.topo.links.append(self.link(item, line))
 
     def link(self, item, line):
-        kind = item.get("type")
+        kind = self.member(item, "type", str, line)
         if kind in NO_PFC:
             self.fail(item.lines["type"], "a link of type '%s': %s; allowed "
                       "is veth" % (kind, NO_PFC[kind]))
@@ -437,7 +443,8 @@ class _Reader:
             wanted = self.member(end, "interface", str, line, required=True)
             mac = self.member(end, "mac", str, line)
         else:
-            node_name, colon, wanted = (end or "").partition(":")
+            node_name, colon, wanted = end.partition(":") \
+                if isinstance(end, str) else ("", "", "")
             if not colon or not node_name or not wanted:
                 self.fail(line, "endpoint '%s' is not NODE:INTERFACE" % end)
         if node_name in NO_PFC and node_name != "host":

@@ -21,7 +21,7 @@ def interface(wanted):
     """The name that an interface gets: `wanted`, or, where that is too long,
     its beginning and a digest of the whole."""
     if wanted in ("", ".", "..", "lo", "all", "default") or \
-            re.search(r"[/:\s%]", wanted) or not wanted.isprintable():
+            re.search(r"[/:\s%#'\"\\]", wanted) or not wanted.isprintable():
         raise ValueError("'%s' is not a name for an interface" % wanted)
     if len(wanted.encode()) <= IFNAMSIZ:
         return wanted

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A JSON-RPC 2.0 client of sluiced."""
-import contextlib
 import json
 import socket
 import time
@@ -98,7 +97,17 @@ class Steady:
                 if time.monotonic() > end:
                     raise
             self.rpc.close()
-            with contextlib.suppress(OSError):
+            self._again(end)
+
+    def _again(self, end):
+        """Connects once the daemon is there again."""
+        while True:
+            try:
                 self.rpc = Rpc(self.path)
-                continue
+                return
+            except OSError:
+                if time.monotonic() > end:
+                    raise GoneError(
+                        "%s: the daemon went away, and did not come back "
+                        "within %g s" % (self.path, self.patience))
             time.sleep(0.05)

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from . import config, expect, lab, values
-from .errors import FileError, TopoError
+from .errors import FileError, TopoError, UsageError
 from .rpc import Steady
 
 READY_S = 20.0
@@ -106,18 +106,26 @@ def _setting(topo, key, fn, default):
 
 def seconds_of(topo, duration=None):
     """(seconds of load, seconds to settle), checked."""
-    if duration is None:
+    given = duration is not None
+    if not given:
         duration = _setting(topo, "sluice-duration", values.time_ns,
                             3 * 10**9) / 1e9
     settle = _setting(topo, "sluice-settle", values.time_ns,
                       int(SETTLE_S * 1e9)) / 1e9
-    if not 0.1 <= duration <= MAX_SECONDS:
-        raise TopoError("a run of %g s: 0.1 s to %g s are possible" % (
-            duration, MAX_SECONDS))
-    if not 0.1 <= settle <= MAX_SECONDS:
-        raise TopoError("%g s to settle: 0.1 s to %g s are possible" % (
-            settle, MAX_SECONDS))
+    _check_seconds(topo, None if given else "sluice-duration", duration,
+                   "a run of")
+    _check_seconds(topo, "sluice-settle", settle, "to settle in")
     return duration, settle
+
+
+def _check_seconds(topo, key, seconds, what):
+    if 0.1 <= seconds <= MAX_SECONDS:
+        return
+    text = "%s %g s: 0.1 s to %g s are possible" % (what, seconds,
+                                                    MAX_SECONDS)
+    if key is None:
+        raise UsageError(text)
+    raise FileError(topo.path, topo.labels[key].line, "%s: %s" % (key, text))
 
 
 def words_of(station, stations, duration, settle):
