@@ -761,7 +761,7 @@ def _(t):
         says(apply(""), USAGE, "ends too early")
         says(apply("[]"), USAGE, "no JSON object")
         says(apply("{} {}"), USAGE, "behind the configuration")
-        says(apply('"%s"' % ("x" * (1 << 20))), USAGE, "too long",
+        says(apply('"%s"' % ("x" * (16 << 20))), USAGE, "too long",
              "octets")
         says(fake.ctl("apply", os.path.join(d, "none")), USAGE,
              "No such file")

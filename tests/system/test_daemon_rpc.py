@@ -165,7 +165,7 @@ def flood(d, kind, size):
     return sent
 
 
-@slc.test("limits: a request of 1 MiB passes, a longer or deeper one not")
+@slc.test("limits: a request of 16 MiB passes, a longer or deeper one not")
 def _(t):
     d = t.enter_context(slc.Daemon())
 
@@ -177,7 +177,7 @@ def _(t):
                 pass
             return c.read(10)
     head = '{"jsonrpc":"2.0","id":1,"method":"daemon.status"'
-    pad = (1 << 20) - len(head) - 1
+    pad = (16 << 20) - len(head) - 1
     assert "result" in ask(head + " " * pad + "}")
     assert ask(head + " " * (pad + 1) + "}")["error"]["code"] == -32700 or \
         ask(head + " " * (pad + 1) + "}")["error"]["code"] == -32600

@@ -12,9 +12,9 @@ MIB = 1 << 20
 
 
 def large(d):
-    """Two bridges of ports that have everything set; none of them is made."""
+    """Two bridges of ports that have everything set."""
     d.rpc("bridge.add", name="br0", memory_bytes="512M")
-    d.rpc("port.add", bridge="br0", name="slcbig0", type="tap",
+    d.rpc("port.add", bridge="br0", name="slcbig0", type="mem",
           rate_bps="10M", pfc={"priorities": [3]})
     for i in range(8):
         d.rpc("buffer.set", port="slcbig0", group=i, xoff_bytes="100K",
@@ -62,6 +62,14 @@ def _(t):
     n = len(answer["changed"]) + answer["n_more"]
     assert answer["n_more"] > 0 and last == "%d changes, not applied" % n
     assert len(json.dumps(answer)) < 3 * MIB
+    # And back: what was exported then is what there is.
+    p = ctl(d, "apply", "-", input=text)
+    assert p.returncode == 0 and p.stdout.endswith(" changes, applied\n"), p
+    assert len(d.rpc("bridge.show", name="br1")["ports"]) == N_PORTS // 2
+    text = ctl(d, "export").stdout
+    assert len(text) > MIB
+    p = ctl(d, "apply", "-", input=text)
+    assert p.stdout == "nothing to change\n", p
     # Where a mistake is, is still said.
     whole["bridges"]["br1"]["ports"]["slcb1-7"]["rate_bps"] = -1
     p = ctl(d, "apply", "-", input=json.dumps(whole, indent=2))
