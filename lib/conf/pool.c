@@ -378,6 +378,11 @@ conf_check_pools(const struct conf_bridge *b, const struct place *in)
         return refuse_bytes(in, "headroom_ratio", b->headroom_ratio,
                             "0, or headroom_pool_bytes 0",
                             "excludes headroom_pool_bytes");
+    if (b->headroom_pool_bytes > b->memory_bytes) {
+        snprintf(allowed, sizeof(allowed), "0 to %" PRIu64, b->memory_bytes);
+        return refuse_bytes(in, "headroom_pool_bytes", b->headroom_pool_bytes,
+                            allowed, "exceeds memory_bytes");
+    }
     for (i = 0; i < b->n_pools; i++) {
         place_named(&at, in, s, b->pool[i].name);
         if (b->pool[i].size_bytes >= b->max_frame_bytes)

@@ -382,7 +382,7 @@ note_rest(struct sonic *s)
     json_object_object_foreach (s->db, table, t) {
         (void) t;
         if (!is_ours(table))
-            sonic_note(s, "", table, "is no table of QoS");
+            sonic_note(s, "", table, "is no table that is taken over");
     }
 }
 
@@ -400,9 +400,27 @@ take_edit(struct sonic *s)
     return edit;
 }
 
+/* The name of SONiC that is said to be ours, before the name `till`; null:
+ * none is. */
+static const char *
+find_twin(const struct sonic *s, const char *ours, const char *till)
+{
+    json_object_object_foreach (s->names, name, v) {
+        if (!strcmp(name, till))
+            break;
+        if (!strcmp(sonic_text(v), ours))
+            return name;
+    }
+    return NULL;
+}
+
+/* Each means a port that there is, and no two the same one: what the second
+ * says would take the place of what the first did. */
 static int
 check_names(struct sonic *s)
 {
+    const char *twin;
+
     if (!s->names)
         return 0;
     json_object_object_foreach (s->names, name, ours) {
@@ -416,6 +434,12 @@ check_names(struct sonic *s)
                            "%.32s is to mean port \"%.32s\", which bridge %s "
                            "does not have",
                            name, text, s->b->name);
+        twin = find_twin(s, text, name);
+        if (twin)
+            return err_set(s->err, EINVAL, NULL, text, "one name for a port",
+                           "%.32s and %.32s are both to mean port \"%.32s\": "
+                           "allowed is one name for a port",
+                           twin, name, text);
     }
     return 0;
 }

@@ -71,15 +71,38 @@ is_ours(struct json_object *pool)
            json_object_object_get_ex(pool, "size", NULL);
 }
 
+/* A word that a row may have is one of three. */
+static int
+check_word(struct sonic *s, const char *path, struct json_object *row,
+           const char *member, const char *const words[3], const char *allowed)
+{
+    struct json_object *v;
+    char at[CONF_PATH_SIZE];
+
+    if (!json_object_object_get_ex(row, member, &v))
+        return 0;
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(sonic_text(v), words[i]))
+            return 0;
+    conf_path_join(at, path, member);
+    return sonic_refuse(s, at, v, "is none", allowed);
+}
+
 static int
 take_pool(struct sonic *s, const char *name, const char *path,
           struct json_object *row)
 {
     static const char *const known[] = {"size", "type", "mode", "xoff", NULL};
+    static const char *const types[] = {"ingress", "egress", "both"};
+    static const char *const modes[] = {"static", "dynamic", "dynamic"};
     int64_t size = 0, xoff = 0;
     struct json_object *o;
     int rc = get_number(s, path, row, "size", 0, MAX_BYTES, &size);
 
+    if (!rc)
+        rc = check_word(s, path, row, "type", types, "ingress, egress, both");
+    if (!rc)
+        rc = check_word(s, path, row, "mode", modes, "static, dynamic");
     if (!rc)
         rc = get_number(s, path, row, "xoff", 0, MAX_BYTES, &xoff);
     if (rc)

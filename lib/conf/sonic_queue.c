@@ -90,6 +90,8 @@ take_scheduler(struct sonic *s, struct sonic_port *p, int q, const char *base,
         else if (strcmp(key, "meter_type"))
             sonic_note(s, path, key, "has no counterpart");
     }
+    if (!weight && p->ets >> q & 1)
+        sonic_note(s, path, "weight", "0 is no weight: 1 is taken");
     p->weight[q] = weight ? (uint32_t) weight : 1;
     return rc;
 }

@@ -224,7 +224,8 @@ def _(t):
                                     "--dry-run")
     assert "'sonik'" in rig.ctl("preset", "apply", "sonik", "p1", status=1) \
         .replace('"', "'")
-    assert "p9" in rig.ctl("preset", "apply", "sonic", "p9", status=1)
+    assert "no bridge and no port \"p9\"" in \
+        rig.ctl("preset", "apply", "sonic", "p9", status=1)
     assert rig.d.rpc("config.export") == before
     rig.ctl("preset", "apply", "sonic", "br0")
     assert rig.lossless("p1") == rig.lossless("p2") == [3, 4]
@@ -278,8 +279,13 @@ def _(t):
         # It translates, but the whole is refused: more than the memory.
         refused('{"BUFFER_POOL": {"in": {"type": "ingress", "mode": '
                 '"dynamic", "size": "4000000000"}}}', "67108864", "pools")
-    assert "THEIRS=OURS" in rig.ctl("import", "sonic", SAMPLE, "ports", "x",
-                                    status=2)
+    for names in ("x", "Ethernet0=p1,Ethernet0=p2"):
+        assert "THEIRS=OURS" in rig.ctl("import", "sonic", SAMPLE, "ports",
+                                        names, status=2)
+    assert "Ethernet0 and Ethernet4" in rig.ctl(
+        "import", "sonic", SAMPLE, "ports", "Ethernet0=p1,Ethernet4=p1",
+        status=1)
+    assert rig.d.rpc("config.export") == after
 
 
 if __name__ == "__main__":

@@ -204,6 +204,11 @@ Test(conf_pool, s5_shared_headroom_by_size_and_by_ratio)
     br->headroom_ratio = 2;
     assert_refused(B "/headroom_ratio", "2", "0, or headroom_pool_bytes 0",
                    "excludes headroom_pool_bytes");
+    br->headroom_pool_bytes = br->memory_bytes + 1;
+    br->headroom_ratio = 0;
+    assert_refused(B "/headroom_pool_bytes", "67108865", "0 to 67108864",
+                   "exceeds memory_bytes");
+    br->headroom_ratio = 2;
     br->headroom_pool_bytes = 0;
     p = plan();
     cr_assert_eq(p->hdrm_pool_bytes, 60000);

@@ -448,13 +448,47 @@ Test(conf_sonic, s6_rates_and_cables_on_demand)
 /* --- nothing is left out silently ------------------------------------------
  */
 
+/* Whose rows would hold is left to chance otherwise. */
+Test(conf_sonic, a_port_has_one_name)
+{
+    const char *db = "{\"PORT_QOS_MAP\": {\"E0\": {\"pfc_enable\": \"3\"}}}";
+
+    cr_assert_eq(import_text(db, "{\"E0\": \"Ethernet0\", "
+                                 "\"E1\": \"Ethernet4\"}"),
+                 0, "%s", err.msg);
+    cr_assert_eq(import_text(db, "{\"E0\": \"Ethernet0\", "
+                                 "\"E1\": \"Ethernet0\"}"),
+                 EINVAL);
+    cr_assert_str_eq(err.value, "Ethernet0");
+    cr_assert(strstr(err.msg, "E0 and E1 are both to mean"), "%s", err.msg);
+}
+
+Test(conf_sonic, s5_words_of_a_pool)
+{
+    refused("{\"BUFFER_POOL\": {\"p\": {\"size\": \"9000\", \"type\": "
+            "\"ingress\", \"mode\": \"elastic\"}}}",
+            "/BUFFER_POOL/p/mode", "\"elastic\" is none: allowed static, dyn");
+    refused("{\"BUFFER_POOL\": {\"p\": {\"size\": \"9000\", \"type\": "
+            "\"sideways\", \"mode\": \"static\"}}}",
+            "/BUFFER_POOL/p/type", "allowed ingress, egress, both");
+    refused("{\"BUFFER_POOL\": {\"p\": {\"size\": \"9000\", \"type\": 1}}}",
+            "/BUFFER_POOL/p/type", "1 is none");
+}
+
+Test(conf_sonic, s7_a_weight_of_0_is_noted)
+{
+    import("{\"SCHEDULER\": {\"s\": {\"type\": \"DWRR\", \"weight\": \"0\"}},"
+           " \"QUEUE\": {\"Ethernet0|0-7\": {\"scheduler\": \"s\"}}}");
+    noted("/SCHEDULER/s/weight", "1 is taken");
+}
+
 Test(conf_sonic, what_is_not_mapped_is_listed)
 {
     import("{\"VLAN\":{\"Vlan10\":{}},\"DSCP_TO_TC_MAP\":{\"X\":{}},"
            "\"PORT_QOS_MAP\":{\"Ethernet0\":{\"pfc_to_pg_map\":\"A\","
            "\"pfc_enable\":\"3\",\"pfcwd_sw_enable\":\"3,4\"}},"
            "\"QUEUE\":{\"Ethernet0|6-9\":{\"colour\":\"red\"}}}");
-    noted("/VLAN", "no table of QoS");
+    noted("/VLAN", "is no table that is taken over");
     noted("/DSCP_TO_TC_MAP/X", "refers to it");
     noted("/PORT_QOS_MAP/Ethernet0/pfc_to_pg_map", "no counterpart");
     noted("/PORT_QOS_MAP/Ethernet0/pfcwd_sw_enable", "every priority");
