@@ -217,8 +217,6 @@ void ctl_take_flag(const struct ctl_key *, struct json_object *params);
 bool ctl_takes_pairs(const struct ctl_key *);
 /* "a, b, c" of words that end with null. */
 void ctl_join_words(const char *const *words, char *out, size_t size);
-/* A priority: 0 to 7. */
-int ctl_parse_priority(const char *text, int *out, struct err *);
 
 /* Whether some verb has a key of that name, up to '=' if there is one. */
 bool ctl_is_key(const char *word);

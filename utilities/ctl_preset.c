@@ -23,17 +23,17 @@ show_presets(struct ctl *ctl, struct json_object *result)
     ctl_table_print(t, "no presets");
 }
 
-/* Whether there is a bridge of that name: else it is a port's. */
+/* Whether a method's list has an element of that name. */
 static enum ctl_status
-is_bridge(struct ctl *ctl, const char *name, bool *is)
+is_listed(struct ctl *ctl, const char *method, const char *name, bool *is)
 {
-    struct json_object *bridges = NULL;
-    enum ctl_status status = ctl_call(ctl, "bridge.list", NULL, &bridges);
+    struct json_object *list = NULL;
+    enum ctl_status status = ctl_call(ctl, method, NULL, &list);
 
     *is = false;
-    for (size_t i = 0; !status && i < ctl_len(bridges); i++)
-        *is |= !strcmp(ctl_text(ctl_at(bridges, i), "name"), name);
-    json_object_put(bridges);
+    for (size_t i = 0; !status && i < ctl_len(list); i++)
+        *is |= !strcmp(ctl_text(ctl_at(list, i), "name"), name);
+    json_object_put(list);
     return status;
 }
 
@@ -42,11 +42,19 @@ run_preset(struct ctl *ctl, struct json_object *params)
 {
     const char *target = ctl->words[1];
     enum ctl_status status;
-    bool bridge;
+    bool bridge, port = false;
 
-    status = is_bridge(ctl, target, &bridge);
+    status = is_listed(ctl, "bridge.list", target, &bridge);
+    if (!status && !bridge)
+        status = is_listed(ctl, "port.list", target, &port);
     if (status)
         return status;
+    if (!bridge && !port) {
+        ctl_complain("there is no bridge and no port \"%.60s\"; allowed: "
+                     "those that \"bridge list\" and \"port list\" show",
+                     target);
+        return CTL_REFUSED;
+    }
     json_object_object_add(params, bridge ? "bridge" : "port",
                            json_object_new_string(target));
     if (ctl->dry_run)
@@ -111,6 +119,7 @@ read_names(const char *text, struct json_object *to)
         if (!ok)
             continue;
         *equals = '\0';
+        ok = !json_object_object_get_ex(to, item, NULL);
         json_object_object_add(to, item, json_object_new_string(equals + 1));
     }
     free(copy);
@@ -126,10 +135,12 @@ run_import(struct ctl *ctl, struct json_object *params)
         map = json_object_new_object();
         if (!read_names(json_object_get_string(names), map)) {
             json_object_put(map);
-            return ctl_usage_error(ctl,
-                                   "import sonic: '%.60s' is no list of "
-                                   "ports; allowed: THEIRS=OURS,THEIRS=OURS",
-                                   json_object_get_string(names));
+            return ctl_usage_error(
+                ctl,
+                "import sonic: ports: '%.60s' is no list of "
+                "ports; allowed: THEIRS=OURS,THEIRS=OURS, "
+                "each of THEIRS once",
+                json_object_get_string(names));
         }
         json_object_object_add(params, "ports", map);
     }

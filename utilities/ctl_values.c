@@ -36,12 +36,6 @@ parse_small(const char *text, const char *what, int max, int *out,
                    "'%.60s' is no %s; allowed: %s", text, what, allowed);
 }
 
-int
-ctl_parse_priority(const char *text, int *out, struct err *err)
-{
-    return parse_small(text, "priority", 7, out, err);
-}
-
 /* The object at `path` ("vlan/tag") below o, but for its last member, which is
  * *last. */
 static struct json_object *
@@ -192,6 +186,7 @@ take_prios(const struct ctl_key *key, char *text, struct json_object *params,
            struct err *err)
 {
     struct json_object *array = json_object_new_array();
+    const char *what = strcmp(key->name, "queue") ? "priority" : "queue";
     bool all = !strcmp(text, "all");
     char *item;
     int p;
@@ -202,7 +197,7 @@ take_prios(const struct ctl_key *key, char *text, struct json_object *params,
     if (all || !strcmp(text, "none"))
         return 0;
     while ((item = strsep(&text, ","))) {
-        int error = ctl_parse_priority(item, &p, err);
+        int error = parse_small(item, what, 7, &p, err);
 
         if (error)
             return error;

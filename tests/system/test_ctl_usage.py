@@ -496,6 +496,10 @@ def _(t):
     says(ctl("drill", "storm", "eth1", "for", "1s"), USAGE,
          "drill storm: 'prio' is missing",
          "drill storm PORT prio P,P|none|all for TIME")
+    says(ctl("drill", "hold", "eth1", "queue", "8", "for", "1s"), USAGE,
+         "'8' is no queue; allowed: 0 to 7")
+    says(ctl("drill", "storm", "eth1", "prio", "8", "for", "1s"), USAGE,
+         "'8' is no priority; allowed: 0 to 7")
     says(ctl("map", "set", "eth1", "dscp", "3:8"), USAGE,
          "'8' is no priority; allowed: 0 to 7")
     says(ctl("map", "set", "eth1", "pg", "3:8"), USAGE,
