@@ -207,6 +207,40 @@ def _(t):
     assert not sw.exists("p1"), p.stderr
 
 
+@slc.test("compose-links wires what is missing, at once after a restart too")
+def _(t):
+    engine()
+    prefix = "slc-slc%d" % os.getpid()
+    links = os.path.join(slc.TOP_SRC, "utilities", "docker", "compose-links")
+
+    def start(name, *words):
+        slc.run("docker", "run", "-d", "--name", "%s-%s" % (prefix, name),
+                "--cap-add", "NET_ADMIN", "--device", "/dev/net/tun", *words)
+        t.callback(slc.run, "docker", "rm", "-f", "%s-%s" % (prefix, name))
+
+    def has(name, interface):
+        return "LOWER_UP" in slc.run(
+            "docker", "exec", "%s-%s" % (prefix, name), "ip", "link", "show",
+            interface, check=False).stdout
+
+    def wired():
+        return has("switch", "client") and has("client", "eth0") and \
+            has("switch", "storage") and has("storage", "eth0")
+    for name in ("switch", "client", "storage"):
+        start(name, "--network", "none", IMAGE,
+              "switch" if name == "switch" else "host")
+    slc.run(links, prefix)
+    assert wired()
+    slc.run(links, prefix)
+    assert wired()
+    for name in ("storage", "switch"):
+        slc.run("docker", "restart", "--time", "1", "%s-%s" % (prefix, name))
+        slc.run(links, prefix)
+        # The kernel may be late with what it takes away.
+        time.sleep(1)
+        assert wired(), "after %s was restarted" % name
+
+
 @slc.test("24 nodes in containers are up in less than a minute")
 def _(t):
     engine()
