@@ -3,7 +3,7 @@
  * sluicectl port attach and detach: a veth pair between the daemon's network
  * namespace and that of a container, a named namespace or a process, whose
  * near end is a port.  The daemon has no privilege to enter other namespaces;
- * this program does it, so it has to run where the daemon does.
+ * this program does it, and first goes where the daemon is.  One thread.
  */
 #include "ctl.h"
 
@@ -12,11 +12,15 @@
 #include "wire/eth.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,6 +130,38 @@ open_target(const char *word, int *fd, struct err *err)
                    word);
 }
 
+/* Goes to the network namespace of whoever made the control socket, where its
+ * ports are.  Where that cannot be seen (a socket of TCP, a process of another
+ * container) it is taken to be our own. */
+static int
+enter_daemon(struct ctl *ctl, struct err *err)
+{
+    struct ucred peer = {.pid = 0};
+    socklen_t size = sizeof(peer);
+    struct stat there, here;
+    char path[40];
+    int fd, rc = 0;
+
+    if (getsockopt(rpc_conn_fd(ctl->conn), SOL_SOCKET, SO_PEERCRED, &peer,
+                   &size) ||
+        peer.pid <= 0)
+        return 0;
+    snprintf(path, sizeof(path), "/proc/%ld/ns/net", (long) peer.pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    if (fstat(fd, &there) || stat("/proc/thread-self/ns/net", &here))
+        rc = err_sys(err, errno, "network namespace \"%s\"", path);
+    else if ((there.st_ino != here.st_ino || there.st_dev != here.st_dev) &&
+             setns(fd, CLONE_NEWNET))
+        rc = err_sys(err, errno,
+                     "cannot enter the network namespace of the daemon, "
+                     "process %ld",
+                     (long) peer.pid);
+    close(fd);
+    return rc;
+}
+
 /* --- names ----------------------------------------------------------------
  */
 
@@ -152,11 +188,29 @@ make_name(const char *target, const char *ifname, char out[CONF_NAME_MAX + 1])
 /* --- the verbs ------------------------------------------------------------
  */
 
+/* The kernel's rule; its own errors name another reason. */
+static int
+check_name(const char *what, const char *name, struct err *err)
+{
+    size_t n = strlen(name);
+
+    if (n > 0 && n <= CONF_NAME_MAX && !strpbrk(name, "/: \t\n\v\f\r") &&
+        strcmp(name, ".") && strcmp(name, ".."))
+        return 0;
+    return err_set(err, EINVAL, NULL, name, NULL,
+                   "%s: '%.40s' is no name for an interface: 1 to %d octets, "
+                   "no '/', ':' or spaces",
+                   what, name, CONF_NAME_MAX);
+}
+
 static int
 read_options(struct json_object *o, struct attach *a, struct err *err)
 {
     const char *mac = ctl_text(o, "mac");
 
+    if (check_name("IFNAME", a->ifname, err) ||
+        check_name("port", a->port, err))
+        return EINVAL;
     a->mtu = (uint32_t) ctl_int(o, "mtu");
     if (ctl_get(o, "address"))
         a->address = ctl_text(o, "address");
@@ -195,7 +249,7 @@ ctl_attach(struct ctl *ctl, struct json_object *params)
     } else if (ctl_connect(ctl) != CTL_OK) {
         status = CTL_NO_DAEMON;
     } else if (open_target(ctl->words[1], &a.ns_fd, &err) ||
-               attach_make(&a, &err)) {
+               enter_daemon(ctl, &err) || attach_make(&a, &err)) {
         ctl_complain("port attach: %s", err.msg);
     } else {
         status = ctl_call(ctl, "port.add", json_object_get(params), &result);
@@ -223,6 +277,8 @@ ctl_detach(struct ctl *ctl, struct json_object *params)
     err_clear(&err);
     if (ctl_connect(ctl) != CTL_OK) {
         status = CTL_NO_DAEMON;
+    } else if (enter_daemon(ctl, &err)) {
+        ctl_complain("port detach: %s", err.msg);
     } else if (!attach_is_ours(port)) {
         ctl_complain("port detach: interface '%.40s' is not here, or was not "
                      "made by port attach",

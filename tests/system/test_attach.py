@@ -3,6 +3,7 @@
 """sluicectl port attach and detach: namespaces wired to a bridge, all or
 nothing."""
 import json
+import os
 
 import slc
 
@@ -90,6 +91,23 @@ def _(t):
     assert "eth7" in lab.links(lab.far)
 
 
+@slc.test("it need not run in the network namespace of the daemon")
+def _(t):
+    lab = Lab(t)
+
+    def ctl(*words):
+        return slc.run(slc.program("sluicectl"), "--socket",
+                       lab.daemon.socket, *words)
+    mine = set(os.listdir("/sys/class/net"))
+    ctl("port", "attach", "br0", lab.far.name, "eth0", "port", "slcattach1")
+    assert "eth0" in lab.links(lab.far) and "slcattach1" in lab.links(lab.sw)
+    assert "slcattach1" not in set(os.listdir("/sys/class/net")) - mine
+    slc.wait_for(lambda: lab.daemon.rpc(
+        "port.show", name="slcattach1")["state"] == "up", "the port is up")
+    ctl("port", "detach", "slcattach1")
+    assert not lab.links(lab.sw) and not lab.links(lab.far)
+
+
 @slc.test("the name of the port is made of both names, cut the same way")
 def _(t):
     lab = Lab(t)
@@ -121,6 +139,11 @@ def _(t):
     refused(1, "br9", "br9", far, "eth0", "port", "p1")
     refused(1, "10.0.0", "br0", far, "eth0", "port", "p1", "address",
             "10.0.0.300")
+    for name in ("n" * 16, "e/1", "e 1", "."):
+        refused(2, "is no name for an interface", "br0", far, name, "port",
+                "p1")
+        refused(2, "is no name for an interface", "br0", far, "eth0", "port",
+                name)
     refused(2, "mac", "br0", far, "eth0", "mac", "01:00:00:00:00:01")
     refused(2, "mac", "br0", far, "eth0", "mac", "hello")
     refused(2, "mtu", "br0", far, "eth0", "mtu", "10")
