@@ -7,13 +7,15 @@
 # its own (with its files in a folder of its own, and no network) where none
 # runs, makes the base image with debootstrap where no registry answers, and
 # builds our image with the ordinary Dockerfile.  Where any of that cannot be,
-# it says why, and the tests that need it are skipped.  docker_down takes away
-# what docker_up made.
+# it says why, and the tests that need it are skipped; where it is the sources
+# that make no image, ci_broken says so.  docker_down takes away what docker_up
+# made.
 ci_base=debian:bookworm-slim
 ci_dir=
 ci_pid=
 ci_image=
 ci_made_base=
+ci_broken=
 
 ci_say()
 {
@@ -82,6 +84,8 @@ ci_build_image()
     else
         tail -n 15 "$log" >&2
         status=1
+        # The packages were there, and the network was.
+        ! grep -q '^Step .* : RUN autoreconf' "$log" || ci_broken=yes
     fi
     rm -f "$log"
     return "$status"
