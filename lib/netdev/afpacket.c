@@ -234,6 +234,17 @@ find_interface(struct afpacket *a, struct err *err)
     return 0;
 }
 
+/* What the kernel dropped till somebody listened, while the ring was made, is
+ * nothing that the port lost: it was on its way to nobody. */
+static void
+begin_counting(struct afpacket *a)
+{
+    struct link_info info;
+
+    if (link_get_index(a->up.ifindex, &info, NULL) == 0)
+        a->base_rx_drop = info.rx_dropped;
+}
+
 static int
 afpacket_open(const struct netdev_args *args, struct netdev **out,
               struct err *err)
@@ -270,6 +281,7 @@ afpacket_open(const struct netdev_args *args, struct netdev **out,
         afpacket_close(&a->up);
         return rc;
     }
+    begin_counting(a);
     *out = &a->up;
     return 0;
 }

@@ -405,6 +405,17 @@ open_mode(struct afxdp *a, const struct netdev_args *args, bool native,
     return rc;
 }
 
+/* What the kernel dropped till the program was there is nothing that the port
+ * lost: it was on its way to nobody. */
+static void
+begin_counting(struct afxdp *a)
+{
+    struct link_info info;
+
+    if (link_get_index(a->up.ifindex, &info, NULL) == 0)
+        a->base_rx_drop = info.rx_dropped;
+}
+
 /* What `port show` says. */
 static void
 name_mode(struct afxdp *a, bool native)
@@ -443,6 +454,7 @@ try_mode(const struct netdev_args *args, bool native, struct netdev **out,
         afxdp_close(&a->up);
         return rc;
     }
+    begin_counting(a);
     name_mode(a, native);
     *out = &a->up;
     return 0;

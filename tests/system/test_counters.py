@@ -339,6 +339,27 @@ def _(t):
     assert marks(s, "p2")[1] == 0 and marks(s, "p1")[0] == 30 * 200
 
 
+@slc.test("section 10: what came before a port was there is no loss of it")
+def _(t):
+    sw = Switch(t, "cbefore")
+    peer = t.enter_context(sw.ns.popen(
+        slc.program("sluice-probe"), "-i", "h1", "--pfc", "3", "-d", "20s",
+        "--storm", "prio=3,for=20s,every=50us", "receive", stdout=-3,
+        stderr=-3))
+    for _ in range(2):
+        sw.d.rpc("port.del", name="p1")
+        sw.d.rpc("port.add", bridge="br0", name="p1", rate_bps="100M",
+                 ring_bytes="64M", pfc={"priorities": [3]})
+        # It is seen when the reading has settled.
+        at = sw.pfc("p1")["rx"]["pfc"][3]
+        slc.wait_for(lambda: sw.pfc("p1")["rx"]["pfc"][3] > at, "the storm")
+        time.sleep(1.2)
+        s = sw.port("p1")
+        assert not s["netdev"]["rx_backlog_drops"], s["netdev"]
+        assert not any(s["violations"]), s
+    peer.kill()
+
+
 @slc.test("section 13: the columns that people know")
 def _(t):
     s = Switch(t, "shape", 2, pfc={"priorities": [3]})
