@@ -103,6 +103,23 @@ is_in_cycle(struct json_object *cycles, struct json_object *g)
     return false;
 }
 
+/* Whether one of the waits before the i-th is for the same queue. */
+static bool
+is_known_queue(struct json_object *waits, size_t i)
+{
+    struct json_object *w = ctl_at(waits, i), *b = ctl_get(w, "behind");
+
+    for (size_t k = 0; k < i; k++) {
+        struct json_object *v = ctl_at(waits, k), *c = ctl_get(v, "behind");
+
+        if (!strcmp(ctl_text(v, "bridge"), ctl_text(w, "bridge")) &&
+            !strcmp(ctl_text(c, "port"), ctl_text(b, "port")) &&
+            ctl_int(c, "queue") == ctl_int(b, "queue"))
+            return true;
+    }
+    return false;
+}
+
 /* A node per group and per paused queue; an edge means "waits for". */
 static void
 show_dot(struct json_object *result)
@@ -129,7 +146,7 @@ show_dot(struct json_object *result)
         printf(" -> \"%s\" [label=\"%s\"];\n", queue,
                rpc_format_quantity(ctl_int(behind, "bytes"), RPC_U_BYTES, size,
                                    sizeof(size)));
-        for (size_t k = 0; k < ctl_len(by); k++) {
+        for (size_t k = 0; k < ctl_len(by) && !is_known_queue(waits, i); k++) {
             printf("  \"%s\" -> ", queue);
             put_node(ctl_at(by, k));
             puts(is_in_cycle(cycles, ctl_at(by, k)) ? " [color=red];" : ";");

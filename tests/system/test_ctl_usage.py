@@ -739,6 +739,23 @@ def _(t):
         assert p.stderr == "", p.stderr
 
 
+@slc.test("pfc graph --dot has each edge once, whoever waits")
+def _(t):
+    behind = {"port": "x1", "queue": 3, "frames": 2, "bytes": 3000,
+              "paused_for": [3], "held_by_drill": False}
+    by = [{"bridge": "br1", "port": "x2", "group": 3}]
+    waits = [{"bridge": "br0", "port": p, "group": 3, "xoff": True,
+              "behind": b, "paused_by": by}
+             for p, b in (("p1", behind), ("p2", behind),
+                          ("p3", dict(behind, queue=4)))]
+    with Fake({"pfc.graph": {"waits": waits, "cycles": [],
+                             "not_shown": 0}}) as fake:
+        lines = fake.ctl("pfc", "graph", "--dot").stdout.splitlines()
+    edges = [x for x in lines if "->" in x]
+    assert len(edges) == len(set(edges)) == 5, lines
+    assert '  "br0 x1 queue 3" -> "br1 x2 group 3";' in edges, edges
+
+
 @slc.test("apply: what a file may be, and where it is wrong")
 def _(t):
     d = t.enter_context(slc.tmpdir())
