@@ -532,6 +532,7 @@ of_begin(struct of_run *run, struct dp *dp, struct pkt *p)
     run->r.flow = NULL;
     run->r.depth = 0;
     run->r.work = 0;
+    run->r.looks = 0;
     s->pkt = p;
     s->owned = true;
     s->exclusive = p->n_refs == 1 && !p->has_offload;

@@ -53,7 +53,10 @@ static void act_all(struct flow_run *, const struct ofp_action *, uint32_t n);
 static bool group_is_live(struct flow_run *, const struct flow_group *,
                           unsigned depth);
 
-/* One that watches nothing is. */
+/* One that watches nothing is.  None is, once too many were asked: who asks
+ * twice may hear another answer.  Half of the looks are for the buckets of
+ * the group itself, so that one which watches a port is found behind one that
+ * watches too much. */
 static bool
 bucket_is_live(struct flow_run *r, const struct flow_bucket *b, unsigned depth)
 {
@@ -62,6 +65,9 @@ bucket_is_live(struct flow_run *r, const struct flow_bucket *b, unsigned depth)
 
     if (!by_port && !by_group)
         return true;
+    if (r->looks >= (depth ? FLOW_MAX_LOOKS / 2 : FLOW_MAX_LOOKS))
+        return false;
+    r->looks++;
     if (by_port && r->hooks->is_live(r, b->watch_port))
         return true;
     return by_group && depth < FLOW_MAX_DEPTH &&
@@ -133,13 +139,14 @@ select_bucket(struct flow_run *r, const struct flow_group *g)
         return UINT32_MAX;
     h = flow_fold(h, t->secret[2]);
     total = (uint64_t) (((unsigned __int128) h * total) >> 64);
-    for (i = 0;; i++) {
+    for (i = 0; i < g->n_buckets; i++) {
         if (!bucket_is_live(r, &g->bucket[i], 0))
             continue;
         if (total < g->bucket[i].weight)
             return i;
         total -= g->bucket[i].weight;
     }
+    return UINT32_MAX;
 }
 
 static uint32_t

@@ -18,6 +18,9 @@
 #define FLOW_NO_QUEUE  UINT32_MAX
 #define FLOW_MAX_DEPTH 16   /* groups in buckets of groups */
 #define FLOW_MAX_WORK  2048 /* buckets that one frame runs through */
+/* Buckets that are asked for one frame whether they are alive.  Groups that
+ * watch groups would else cost what no thread has: 1024 buckets, 16 deep. */
+#define FLOW_MAX_LOOKS 32768
 
 /* A frame on its way through actions.  A bucket has its own, that begins as
  * that of the list which the group is in. */
@@ -92,6 +95,7 @@ struct flow_run {
     uint8_t depth;                  /* of groups */
     bool is_last;                   /* nothing comes after this action */
     uint32_t work;                  /* buckets so far */
+    uint32_t looks;                 /* buckets that were asked so far */
 };
 
 /* What is known of an entry, for packet-ins and traces. */

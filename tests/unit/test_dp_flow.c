@@ -340,6 +340,78 @@ Test(dp_flow, group_fast_failover_takes_the_first_that_lives)
     cr_assert_eq(drops(DP_DROP_FLOW), 1);
 }
 
+#define WATCH(port, group, w) \
+    .watch_port = (port), .watch_group = (group), .weight = (w)
+
+/* Groups 6 and 7 watch each other, each bucket of them the whole other one:
+ * 100 to the 16th, which no thread that forwards has the time for. */
+static void
+watch_each_other(void)
+{
+    struct ofp_bucket many[100];
+
+    for (uint32_t id = 6; id <= 7; id++) {
+        struct ofp_group g = {id, OFPGT_FF, 100, many};
+
+        for (uint32_t i = 0; i < 100; i++)
+            many[i] = (struct ofp_bucket){WATCH(OFPP_ANY, 13 - id, 0)};
+        fr_group(&rig, &g);
+    }
+}
+
+static void
+check_never_alive(enum ofp_group_type type)
+{
+    struct ofp_bucket buckets[] = {
+        {WATCH(OFPP_ANY, 6, 1000), .actions = ACTIONS(a_output(OF_PORT(1)))},
+        {WATCH(OF_PORT(2), OFPG_ANY, 1),
+         .actions = ACTIONS(a_output(OF_PORT(2)))},
+    };
+    struct ofp_group g = {5, type, 2, buckets};
+
+    watch_each_other();
+    fr_group(&rig, &g);
+    fr_apply(&rig, ACTIONS(a_group(5)));
+    in(0, NO_TAG, 1);
+    check_out(0, 0, 1, 0);
+}
+
+Test(dp_flow, group_fast_failover_looks_so_far_only, .timeout = 60)
+{
+    check_never_alive(OFPGT_FF);
+}
+
+Test(dp_flow, group_select_looks_so_far_only, .timeout = 60)
+{
+    check_never_alive(OFPGT_SELECT);
+}
+
+Test(dp_flow, group_fast_failover_watches_groups)
+{
+    struct ofp_bucket below[] = {
+        {WATCH(OF_PORT(1), OFPG_ANY, 0)},
+        {WATCH(OF_PORT(3), OFPG_ANY, 0)},
+    };
+    struct ofp_bucket buckets[] = {
+        {WATCH(OFPP_ANY, 6, 0), .actions = ACTIONS(a_output(OF_PORT(1)))},
+        {WATCH(OF_PORT(2), OFPG_ANY, 0),
+         .actions = ACTIONS(a_output(OF_PORT(2)))},
+    };
+    struct ofp_group g[] = {{6, OFPGT_FF, 2, below},
+                            {5, OFPGT_FF, 2, buckets}};
+
+    fr_group(&rig, &g[0]);
+    fr_group(&rig, &g[1]);
+    fr_apply(&rig, ACTIONS(a_group(5)));
+    dp_of_set_port(rig.dp, 1, 0, false);
+    in(0, NO_TAG, 1);
+    check_out(0, 1, 0, 0);
+    dp_of_set_port(rig.dp, 1, OFPPC_PORT_DOWN, true);
+    dp_of_set_port(rig.dp, 3, OFPPC_PORT_DOWN, true);
+    in(0, NO_TAG, 1);
+    check_out(0, 0, 1, 0);
+}
+
 /* --- meters
  * ------------------------------------------------------------------ */
 
