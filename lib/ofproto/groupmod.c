@@ -64,74 +64,98 @@ group_count_chained(struct ofproto *o, const struct group *g, int by)
 
 /* --- loops --------------------------------------------------------------- */
 
-/* How deep groups lead to groups, once `g` is as given.  What is known of a
+/* How deep groups lead to groups, once `g` is as given: by forwarding to them,
+ * or by watching them, which no frame goes along with.  What is known of a
  * group is noted in it, so that each is looked at once. */
 struct search {
     struct ofproto *o;         /* the books */
     const struct ofp_group *g; /* as it will be */
+    bool by_watch;             /* along watch_group, else along actions */
     unsigned below_g;          /* how deep it goes itself ... */
     bool is_known;             /* ... once that is known */
     bool loops;                /* it leads back to itself */
 };
 
+static unsigned depth(struct search *, const struct ofp_group *at,
+                      unsigned left);
+
+/* Levels from a group on to another one and below. */
+static unsigned
+depth_to(struct search *x, uint32_t to, unsigned left)
+{
+    struct group *next = set_get(&x->o->groups, to);
+
+    if (to == x->g->id) {
+        x->loops |= !x->is_known;
+        return 1 + (x->is_known ? x->below_g : MAX_CHAIN);
+    }
+    if (!next)
+        return 0;
+    if (next->search != x->o->search)
+        next->depth = left ? depth(x, &next->g, left - 1) : MAX_CHAIN;
+    next->search = x->o->search;
+    return 1 + next->depth;
+}
+
 /* Levels below a group; more than MAX_CHAIN: too many, or a loop. */
 static unsigned
 depth(struct search *x, const struct ofp_group *at, unsigned left)
 {
-    unsigned deepest = 0, d;
-    uint32_t to;
+    unsigned deepest = 0;
 
-    for (uint32_t i = 0; i < at->n_buckets; i++)
-        for (uint32_t k = 0; k < at->bucket[i].actions.n; k++) {
-            struct group *next;
+    for (uint32_t i = 0; i < at->n_buckets; i++) {
+        const struct ofp_bucket *b = &at->bucket[i];
+        uint32_t n = x->by_watch ? 1 : b->actions.n, to = b->watch_group;
 
-            if (!named_by(at, i, k, &to))
+        for (uint32_t k = 0; k < n; k++) {
+            unsigned d;
+
+            if (x->by_watch ? to == OFPG_ANY : !named_by(at, i, k, &to))
                 continue;
-            next = set_get(&x->o->groups, to);
-            if (to == x->g->id) {
-                x->loops |= !x->is_known;
-                d = x->is_known ? x->below_g : MAX_CHAIN;
-            } else if (!next) {
-                continue;
-            } else {
-                if (next->search != x->o->search)
-                    next->depth =
-                        left ? depth(x, &next->g, left - 1) : MAX_CHAIN;
-                next->search = x->o->search;
-                d = next->depth;
-            }
-            if (d + 1 > MAX_CHAIN)
+            d = depth_to(x, to, left);
+            if (d > MAX_CHAIN)
                 return MAX_CHAIN + 1;
-            if (d + 1 > deepest)
-                deepest = d + 1;
+            if (d > deepest)
+                deepest = d;
         }
+    }
     return deepest;
 }
 
 static bool
-check_chain(struct ofproto *o, const struct ofp_group *g, struct ofp_error *e)
+check_depth(unsigned deepest, struct ofp_error *e)
+{
+    return deepest <= MAX_CHAIN ||
+           FAIL(e, OFPGMFC_CHAINING_UNSUPPORTED,
+                "groups lead to groups more than %u deep", MAX_CHAIN);
+}
+
+static bool
+check_chain(struct ofproto *o, const struct ofp_group *g, bool by_watch,
+            struct ofp_error *e)
 {
     const struct group *was = set_get(&o->groups, g->id);
-    struct search x = {.o = o, .g = g};
+    struct search x = {.o = o, .g = g, .by_watch = by_watch};
     unsigned deepest;
 
     o->search++;
     deepest = x.below_g = depth(&x, g, MAX_CHAIN);
     if (x.loops)
-        return FAIL(e, OFPGMFC_LOOP, "group %u would lead back to itself",
-                    g->id);
+        return FAIL(e, OFPGMFC_LOOP, "group %u would %s itself", g->id,
+                    by_watch ? "watch" : "lead back to");
     x.is_known = true;
     o->search++;
-    for (uint32_t n = 0; was && was->ref_count && n < o->groups.n; n++) {
+    /* Who only watches is not counted, and is in the way of nobody who does
+     * not watch himself. */
+    if (!was || !(by_watch ? x.below_g : was->ref_count))
+        return check_depth(deepest, e);
+    for (uint32_t n = 0; n < o->groups.n; n++) {
         struct group *other = o->groups.item[n];
         unsigned d = other == was ? 0 : depth(&x, &other->g, MAX_CHAIN);
 
         deepest = d > deepest ? d : deepest;
     }
-    if (deepest <= MAX_CHAIN)
-        return true;
-    return FAIL(e, OFPGMFC_CHAINING_UNSUPPORTED,
-                "groups lead to groups more than %u deep", MAX_CHAIN);
+    return check_depth(deepest, e);
 }
 
 /* --- what a group may be ------------------------------------------------- */
@@ -154,9 +178,8 @@ check_watch(const struct ofproto *o, const struct ofp_group *g,
     if (b->watch_port != OFPP_ANY && !port_find(o, b->watch_port))
         return FAIL(e, OFPGMFC_BAD_WATCH, "there is no port %u to watch",
                     b->watch_port);
-    if (b->watch_group == g->id)
-        return FAIL(e, OFPGMFC_LOOP, "group %u watches itself", g->id);
-    if (b->watch_group != OFPG_ANY && !set_get(&o->groups, b->watch_group))
+    if (b->watch_group != OFPG_ANY && b->watch_group != g->id &&
+        !set_get(&o->groups, b->watch_group))
         return FAIL(e, OFPGMFC_BAD_WATCH, "there is no group %u to watch",
                     b->watch_group);
     return true;
@@ -187,7 +210,7 @@ check_group(struct ofproto *o, const struct ofp_group *g, struct ofp_error *e)
         if (!check_watch(o, g, b, e))
             return false;
     }
-    if (!check_chain(o, g, e))
+    if (!check_chain(o, g, false, e) || !check_chain(o, g, true, e))
         return false;
     for (uint32_t i = 0; i < g->n_buckets; i++)
         if (!check_actions(o, &g->bucket[i].actions, e))

@@ -162,6 +162,43 @@ Test(ofproto_more, chains_and_loops_of_groups)
     rig_run(&r);
 }
 
+static bool
+watch(enum ofp_group_command command, uint32_t id, enum ofp_group_type type,
+      uint32_t watched)
+{
+    struct ofp_bucket b = bucket(NULL);
+
+    b.weight = type == OFPGT_SELECT;
+    b.watch_group = watched;
+    return put_group(command, id, type, b, 3);
+}
+
+/* Groups that watch one another would never be known to be alive. */
+Test(ofproto_more, chains_and_loops_of_watched_groups)
+{
+    assert_refused(watch(OFPGC_ADD, 1, OFPGT_SELECT, 1),
+                   "GROUP_MOD_FAILED/LOOP");
+    cr_assert(rig_group(&r, OFPGC_ADD, 1, OFPGT_ALL, PORTS(1)));
+    for (uint32_t id = 2; id <= 17; id++)
+        cr_assert(watch(OFPGC_ADD, id, id % 2 ? OFPGT_FF : OFPGT_SELECT,
+                        id - 1),
+                  "%u: %s", id, r.err.msg);
+    assert_refused(watch(OFPGC_ADD, 18, OFPGT_FF, 17),
+                   "GROUP_MOD_FAILED/CHAINING_UNSUPPORTED");
+    assert_refused(watch(OFPGC_MODIFY, 1, OFPGT_FF, 17),
+                   "GROUP_MOD_FAILED/LOOP");
+    cr_assert(rig_group(&r, OFPGC_ADD, 20, OFPGT_ALL, PORTS(1)));
+    /* It is at the end of the longest chain. */
+    assert_refused(watch(OFPGC_MODIFY, 1, OFPGT_FF, 20),
+                   "GROUP_MOD_FAILED/CHAINING_UNSUPPORTED");
+    cr_assert(watch(OFPGC_MODIFY, 17, OFPGT_FF, 20));
+    cr_assert(watch(OFPGC_MODIFY, 1, OFPGT_FF, 20));
+    /* Who forwards to a group may be watched by it. */
+    cr_assert(chain(OFPGC_ADD, 30, 17));
+    cr_assert(watch(OFPGC_MODIFY, 17, OFPGT_FF, 30));
+    rig_run(&r);
+}
+
 Test(ofproto_more, wide_chains_take_no_time)
 {
     struct ofp_action a[3];
