@@ -281,7 +281,8 @@ ctl_detach(struct ctl *ctl, struct json_object *params)
         ctl_complain("port detach: %s", err.msg);
     } else if (!attach_is_ours(port)) {
         ctl_complain("port detach: interface '%.40s' is not here, or was not "
-                     "made by port attach",
+                     "made by port attach; port del takes a port away whose "
+                     "interface has gone",
                      port);
     } else {
         status = ctl_call(ctl, "port.del", json_object_get(params), &result);

@@ -181,6 +181,9 @@ def _(t):
         assert "%s:%d: " % (path, line_of(path, mark)) in p.stderr, p.stderr
         assert word in p.stderr, p.stderr
         assert topo.left() == [], topo.left()
+    pictures = os.path.join(topo.dir, "pictures")
+    topo("run", "--plot", pictures, path, check=False)
+    assert topo.left() == [] and not os.path.exists(pictures)
 
 
 @slc.test("a namespace, or an interface, that is there already is not touched")

@@ -361,6 +361,10 @@ def _(t):
     p = topo("show", "nobody", check=False)
     assert p.returncode == 1 and "'nobody' is not up" in p.stderr
     assert topo("list").stdout == ""
+    path = topo.file(HEAD + "  nodes: {a: {labels: {sluice-role: other}}}\n")
+    p = topo("run", "--plot", path, path, check=False)
+    assert p.returncode == 2 and "--plot %s: File exists" % path in p.stderr, \
+        p.stderr
 
 
 @slc.test("the labels make the configuration that the format says")

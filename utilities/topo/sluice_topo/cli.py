@@ -104,11 +104,32 @@ def do_exec(args):
     os.execvpe(argv[0], argv, lab.environment())
 
 
+@contextlib.contextmanager
+def _plot_folder(path):
+    """Made before the run, not after it; a run that fails leaves none."""
+    made = path and not os.path.isdir(path)
+    try:
+        if made:
+            os.makedirs(path)
+    except OSError as e:
+        raise UsageError("--plot %s: %s" % (path, e.strerror))
+    try:
+        yield
+    except BaseException:
+        if made:
+            with contextlib.suppress(OSError):  # there are pictures in it
+                os.rmdir(path)
+        raise
+
+
 def do_run(args):
     topo = lab.read(args.file)
     traffic.seconds_of(topo, args.duration)
-    if args.plot:  # before the run, not after it
-        os.makedirs(args.plot, exist_ok=True)
+    with _plot_folder(args.plot):
+        return _run(args, topo)
+
+
+def _run(args, topo):
     say = _say(args)
     with state.State(topo.name).locked() as st:
         the_lab = lab.Lab(topo, st, args.runtime, say)
