@@ -112,7 +112,7 @@ def _plot_folder(path):
         if made:
             os.makedirs(path)
     except OSError as e:
-        raise UsageError("--plot %s: %s" % (path, e.strerror))
+        raise TopoError("--plot %s: %s" % (path, e.strerror))
     try:
         yield
     except BaseException:
