@@ -317,8 +317,10 @@ def _(t):
     if made:
         wanted["slcmv"] = "is a macvlan interface"
     for name in list(wanted) + ["p2"]:
+        # A macvlan cannot be an AF_XDP port, whatever the others are.
+        kind = {"type": "afpacket"} if name == "slcmv" else {}
         d.rpc("port.add", bridge="br0", name=name, rate_bps=10 ** 8,
-              pfc={"priorities": [3]})
+              pfc={"priorities": [3]}, **kind)
     for x in d.rpc("doctor.show"):
         found = [f["message"] for f in x["findings"] if f["term"] == "path"]
         if x["port"] in wanted:
