@@ -253,12 +253,22 @@ is_beyond(struct rpc_stream *s, size_t n, size_t max, size_t most)
     return !s->is_long || n > most;
 }
 
+/* Why one that is beyond is not taken: for good, or for this moment. */
+static const char *
+why_not(const struct rpc_stream *s, const char *reason)
+{
+    return s->may && !s->is_long
+               ? "the text is long, and so is that of another client: one at "
+                 "a time may be, so try again later"
+               : reason;
+}
+
 /* Behind every comma and in every container another value begins. */
 static enum step
 count_value(struct rpc_stream *s)
 {
     if (is_beyond(s, ++s->n_values, s->limits.values, RPC_LONG_VALUES)) {
-        s->reason = "the text holds too many values";
+        s->reason = why_not(s, "the text holds too many values");
         return STEP_LIMIT;
     }
     return STEP_ON;
@@ -274,7 +284,7 @@ step_open(struct rpc_stream *s)
     }
     if (is_beyond(s, ++s->n_containers, s->limits.containers,
                   RPC_LONG_CONTAINERS)) {
-        s->reason = "the text holds too many arrays and objects";
+        s->reason = why_not(s, "the text holds too many arrays and objects");
         return STEP_LIMIT;
     }
     return count_value(s);
@@ -456,7 +466,7 @@ step(struct rpc_stream *s, unsigned char b)
     }
     if ((r == STEP_ON || r == STEP_END) &&
         is_beyond(s, ++s->n_octets, s->limits.octets, RPC_LONG_REQUEST)) {
-        s->reason = "the text is too long";
+        s->reason = why_not(s, "the text is too long");
         r = STEP_LIMIT;
     }
     return r;
