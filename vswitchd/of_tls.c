@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ALERT_OURS 0x100u /* beside its number: we sent it */
+
 /* A key with a pass phrase is none: there is nobody to ask. */
 static int
 no_phrase(char *buf, int size, int rwflag, void *arg)
@@ -61,6 +63,19 @@ load(SSL_CTX *ctx, const struct conf_ssl *c, const char *path, struct err *err)
     return 0;
 }
 
+/* Keeps an alert with its connection, for ofd_tls_why(). */
+static void
+note_alert(const SSL *ssl, int where, int what)
+{
+    uintptr_t alert = (uintptr_t) what & 0xff;
+
+    if (!(where & SSL_CB_ALERT) || alert == SSL3_AD_CLOSE_NOTIFY)
+        return;
+    if (where & SSL_CB_WRITE)
+        alert |= ALERT_OURS;
+    SSL_set_app_data((SSL *) (uintptr_t) ssl, (void *) alert);
+}
+
 int
 ofd_tls_create(const struct conf_ssl *c, const char *path, SSL_CTX **out,
                struct err *err)
@@ -76,6 +91,7 @@ ofd_tls_create(const struct conf_ssl *c, const char *path, SSL_CTX **out,
     SSL_CTX_set_default_passwd_cb(ctx, no_phrase);
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
                        NULL);
+    SSL_CTX_set_info_callback(ctx, note_alert);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
     error = load(ctx, c, path, err);
@@ -87,22 +103,29 @@ ofd_tls_create(const struct conf_ssl *c, const char *path, SSL_CTX **out,
     return 0;
 }
 
+/* libevent says of a failure of TLS that it is one; what it was, the alert
+ * says, and an alert is not sent to who does not begin a handshake at all. */
 void
 ofd_tls_why(struct bufferevent *bev, char text[OF_MAX_TEXT])
 {
     SSL *ssl = bufferevent_openssl_get_ssl(bev);
     long verdict = ssl ? SSL_get_verify_result(ssl) : X509_V_OK;
+    uintptr_t alert = ssl ? (uintptr_t) SSL_get_app_data(ssl) : 0;
     unsigned long e = bufferevent_get_openssl_error(bev), more;
-    const char *reason;
+    int number = (int) (alert & 0xff);
 
+    text[0] = '\0';
     while ((more = bufferevent_get_openssl_error(bev)))
-        e = more;
-    reason = e ? ERR_reason_error_string(e) : NULL;
+        e = more; /* the first */
     if (verdict != X509_V_OK)
         snprintf(text, OF_MAX_TEXT, "TLS: the peer's certificate: %s",
                  X509_verify_cert_error_string(verdict));
-    else if (reason)
-        snprintf(text, OF_MAX_TEXT, "TLS: %s", reason);
-    else
-        text[0] = '\0';
+    else if (alert == (ALERT_OURS | TLS13_AD_CERTIFICATE_REQUIRED))
+        snprintf(text, OF_MAX_TEXT, "TLS: the peer showed no certificate");
+    else if (alert)
+        snprintf(text, OF_MAX_TEXT, "TLS: the %s: %s",
+                 alert & ALERT_OURS ? "peer's handshake" : "peer refuses ours",
+                 SSL_alert_desc_string_long(number));
+    else if (e == SSL_ERROR_SSL && ssl && !SSL_is_init_finished(ssl))
+        snprintf(text, OF_MAX_TEXT, "TLS: what came is no handshake");
 }

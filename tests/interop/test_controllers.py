@@ -375,13 +375,25 @@ def _(t):
             s = socket.create_connection(("127.0.0.1", 6701))
         s.settimeout(10)
         return ctx.wrap_socket(s)
-    for pair in (None, other.make("stranger")):
+    for pair, why in ((None, "TLS: the peer showed no certificate"),
+                      (other.make("stranger"), "TLS: the peer's certificate"),
+                      ("no TLS", "TLS: what came is no handshake")):
+        sw.rpc("controller.del", bridge="br0")  # and what was said of it
+        sw.rpc("controller.set", bridge="br0", targets=["pssl:6701:127.0.0.1"])
         try:
-            s = connect(pair)
-            assert s.recv(8) == b"", "a hello"
+            if pair == "no TLS":
+                with sw.ns.entered():
+                    s = socket.create_connection(("127.0.0.1", 6701))
+                s.settimeout(10)
+                s.sendall(of13.HEADER.pack(4, of13.HELLO, 8, 1))
+            else:
+                s = connect(pair)
+            assert s.recv(8)[:1] != b"\x04", "a hello"
             raise ssl.SSLError("closed")
         except (ssl.SSLError, OSError):
             pass
+        slc.wait_for(lambda: why in state_of(sw)["last_error"], why)
+        slc.diag(state_of(sw)["last_error"])
     c = of13.Conn(connect(ca.make("client")), reads=False)
     c.barrier()
     c.close()
