@@ -103,6 +103,29 @@ decode_one(unsigned subtype, struct cursor *c, struct ofp_action *a,
     }
 }
 
+/* Octets of an action that is known; 0: of any other one. */
+static size_t
+length_of(unsigned subtype)
+{
+    switch (subtype) {
+    case NX_SET_TUNNEL64:
+        return 24;
+    case NX_SET_TUNNEL:
+    case NX_SET_QUEUE:
+    case NX_POP_QUEUE:
+    case NX_DEC_TTL:
+    case NX_PUSH_MPLS:
+    case NX_POP_MPLS:
+    case NX_SET_MPLS_TTL:
+    case NX_DEC_MPLS_TTL:
+    case NX_SET_MPLS_LABEL:
+    case NX_SET_MPLS_TC:
+        return 16;
+    default:
+        return 0;
+    }
+}
+
 bool
 nx_decode(struct cursor *c, struct ofp_actions *l, struct ofp_error *e)
 {
@@ -114,8 +137,7 @@ nx_decode(struct cursor *c, struct ofp_actions *l, struct ofp_error *e)
         return ofp_fail(e, OFPET_BAD_ACTION, OFPBAC_BAD_EXPERIMENTER,
                         "actions of experimenter 0x%08x are not supported",
                         id);
-    if (len != (subtype == NX_SET_TUNNEL64 ? 24u : 16u) &&
-        subtype <= NX_SET_MPLS_TC)
+    if (length_of(subtype) && len != length_of(subtype))
         return ofp_fail(e, OFPET_BAD_ACTION, OFPBAC_BAD_LEN,
                         "action %u of Open vSwitch of %zu octets", subtype,
                         len);

@@ -161,6 +161,36 @@ Test(ofp_msg, lengths_in_every_nesting)
            0, 1, 0, 8, 0, 5, 0, 0);
 }
 
+/* What Open vSwitch has and Sluice has not is no mistake in the length. */
+Test(ofp_msg, actions_of_open_vswitch_that_are_not_known)
+{
+    static const uint8_t load[24] = {0xff, 0xff, 0, 24, 0, 0, 0x23, 0x20,
+                                     0,    7,    0, 15, 0, 0, 0x1e, 2};
+    static const uint8_t resubmit[16] = {0xff, 0xff, 0, 16, 0, 0,
+                                         0x23, 0x20, 0, 1,  0, 3};
+    static const uint8_t queue[24] = {0xff, 0xff, 0,    24, 0,
+                                      0,    0x23, 0x20, 0,  4};
+    static const uint8_t versions[] = {OFP_V10, OFP_V13};
+
+    for (int i = 0; i < 2; i++) {
+        struct ofp_arena arena = {0};
+        struct ofp_actions list;
+        struct ofp_error e;
+
+        cr_assert_not(ofp_actions_decode(load, sizeof(load), versions[i],
+                                         &arena, &list, &e));
+        cr_assert_eq(e.type, OFPET_BAD_ACTION);
+        cr_assert_eq(e.code, OFPBAC_BAD_EXP_TYPE, "%s", e.msg);
+        cr_assert_not(ofp_actions_decode(resubmit, sizeof(resubmit),
+                                         versions[i], &arena, &list, &e));
+        cr_assert_eq(e.code, OFPBAC_BAD_EXP_TYPE, "%s", e.msg);
+        cr_assert_not(ofp_actions_decode(queue, sizeof(queue), versions[i],
+                                         &arena, &list, &e));
+        cr_assert_eq(e.code, OFPBAC_BAD_LEN, "%s", e.msg);
+        ofp_arena_free(&arena);
+    }
+}
+
 Test(ofp_msg, lists_have_a_bound)
 {
     static uint8_t inst[8 + 8 * (OFP_MAX_ACTIONS + 1)], msg[OFP_MAX_LEN];
