@@ -119,6 +119,24 @@ Test(ofp_text, flow_files_and_dumps_of_open_vswitch_load)
     }
 }
 
+/* An octet may have one digit, as it may for ovs-ofctl. */
+Test(ofp_text, addresses_may_be_short)
+{
+    static const uint8_t want[6] = {0, 1, 0x0a, 0xb, 0xcc, 0};
+    struct ofp_arena arena = {0};
+    struct ofp_flow_mod f;
+    struct err err = {0};
+
+    cr_assert_eq(ofp_text_flow("dl_src=0:1:a:0B:cc:0/1:0:0:0:0:0,"
+                               "actions=mod_dl_dst:0:1:a:0B:cc:0,"
+                               "set_field:0:1:A:B:CC:0->eth_src,output:1",
+                               OFPFC_ADD, &names, &arena, &f, &err),
+                 0, "%s", err.msg);
+    for (int i = 0; i < 2; i++)
+        cr_assert_arr_eq(f.inst.apply.a[i].set.value, want, 6);
+    ofp_arena_free(&arena);
+}
+
 /* What Open vSwitch showed of a flow is what we show of it. */
 Test(ofp_text, dumps_look_as_those_of_open_vswitch)
 {
@@ -202,6 +220,9 @@ static const struct {
     {"ip,nw_src=1.2.3,actions=drop", "1.2.3", "an IPv4 address"},
     {"ip,nw_src=1.2.3.4/33,actions=drop", "33", "an IPv4 address"},
     {"dl_src=1:2,actions=drop", "1:2", "a MAC address"},
+    {"dl_src=1:2:3:4:5:006,actions=drop", "1:2:3:4:5:006", "a MAC address"},
+    {"dl_src=1:2:3:4:5:6:7,actions=drop", "1:2:3:4:5:6:7", "a MAC address"},
+    {"dl_src=1:2:3::5:6,actions=drop", "1:2:3::5:6", "a MAC address"},
     {"in_port=eth9,actions=drop", "eth9", "a port's number or name"},
     {"dl_vlan=4096,actions=drop", "4096", "0 to 4095"},
     {"vlan_vid=5,actions=drop", NULL, "0x1000"},
