@@ -122,6 +122,16 @@ depth(struct search *x, const struct ofp_group *at, unsigned left)
     return deepest;
 }
 
+/* Of a group as it is. */
+static unsigned
+depth_now(struct ofproto *o, const struct group *g, bool by_watch)
+{
+    struct search x = {.o = o, .g = &g->g, .by_watch = by_watch};
+
+    o->search++;
+    return depth(&x, &g->g, MAX_CHAIN);
+}
+
 static bool
 check_depth(unsigned deepest, struct ofp_error *e)
 {
@@ -143,12 +153,13 @@ check_chain(struct ofproto *o, const struct ofp_group *g, bool by_watch,
     if (x.loops)
         return FAIL(e, OFPGMFC_LOOP, "group %u would %s itself", g->id,
                     by_watch ? "watch" : "lead back to");
+    /* Chains that go through it were short enough, and only a group that
+     * goes deeper than it did makes them longer. */
+    if (!was || (!by_watch && !was->ref_count) ||
+        x.below_g <= depth_now(o, was, by_watch))
+        return check_depth(deepest, e);
     x.is_known = true;
     o->search++;
-    /* Who only watches is not counted, and is in the way of nobody who does
-     * not watch himself. */
-    if (!was || !(by_watch ? x.below_g : was->ref_count))
-        return check_depth(deepest, e);
     for (uint32_t n = 0; n < o->groups.n; n++) {
         struct group *other = o->groups.item[n];
         unsigned d = other == was ? 0 : depth(&x, &other->g, MAX_CHAIN);
