@@ -120,8 +120,9 @@ ofd_async_flow_removed(void *arg, const struct ofp_flow_removed *f)
 
     for (struct ofconn *c = ofconn_first(of->sw); c; c = ofconn_next(c)) {
         struct ofp_buf *m = ofd_version(&b, c);
+        unsigned reason = ofp_removed_reason(ofconn_version(c), f->reason);
 
-        if (!ofconn_wants(c, OFCONN_FLOW_REMOVED, f->reason))
+        if (!ofconn_wants(c, OFCONN_FLOW_REMOVED, reason))
             continue;
         if (!m->n)
             ofp_send_flow_removed(m, ofconn_version(c), f);

@@ -239,13 +239,21 @@ put_duration(struct ofp_buf *b, uint64_t ns)
     ofp_buf_be32(b, (uint32_t) (ns % 1000000000u));
 }
 
+enum ofp_removed_reason
+ofp_removed_reason(uint8_t version, enum ofp_removed_reason r)
+{
+    if (r > (version == OFP_V10 ? OFPRR_DELETE : OFPRR_GROUP_DELETE))
+        return OFPRR_DELETE;
+    return r;
+}
+
 static void
 flow_removed_10(struct ofp_buf *b, const struct ofp_flow_removed *r)
 {
     ofp10_match_encode(b, &r->match);
     ofp_buf_be64(b, r->cookie);
     ofp_buf_be16(b, r->priority);
-    ofp_buf_u8(b, r->reason > OFPRR_DELETE ? OFPRR_DELETE : r->reason);
+    ofp_buf_u8(b, (uint8_t) ofp_removed_reason(OFP_V10, r->reason));
     ofp_buf_u8(b, 0);
     put_duration(b, r->duration_ns);
     ofp_buf_be16(b, r->idle_s);
@@ -267,8 +275,7 @@ ofp_send_flow_removed(struct ofp_buf *b, uint8_t version,
     }
     ofp_buf_be64(b, r->cookie);
     ofp_buf_be16(b, r->priority);
-    /* A meter that is gone has no number at 1.3. */
-    ofp_buf_u8(b, r->reason > OFPRR_GROUP_DELETE ? OFPRR_DELETE : r->reason);
+    ofp_buf_u8(b, (uint8_t) ofp_removed_reason(version, r->reason));
     ofp_buf_u8(b, r->table);
     put_duration(b, r->duration_ns);
     ofp_buf_be16(b, r->idle_s);

@@ -67,6 +67,9 @@ enum ofp_removed_reason {
     OFPRR_GROUP_DELETE = 3,
     OFPRR_METER_DELETE = 4,
 };
+/* What the version calls it: 1.3 has no meters that go, 1.0 no groups. */
+enum ofp_removed_reason ofp_removed_reason(uint8_t version,
+                                           enum ofp_removed_reason);
 
 struct ofp_flow_removed {
     uint64_t cookie;        /* of the entry */

@@ -265,6 +265,32 @@ def _(t):
         assert m.match["in_port"] == 2 and m.hard_timeout == 2, m
 
 
+@slc.test("flow-removed says so when a meter or a group takes the flow along")
+def _(t):
+    of13.need_os_ken()
+    sw = of13.Switch(t)
+    with sw.connect() as c, sw.connect(version=1) as old:
+        listens(c)
+        old.send(of13.P10.OFPSetConfig(old, 0, 128))
+        old.barrier()
+        c.send(P.OFPMeterMod(c, O.OFPMC_ADD, O.OFPMF_KBPS, 1,
+                             [P.OFPMeterBandDrop(1000, 0)]))
+        c.send(P.OFPGroupMod(c, O.OFPGC_ADD, O.OFPGT_ALL, 1, []))
+        c.send(c.flow(P.OFPMatch(in_port=1), priority=3, cookie=3,
+                      more=[P.OFPInstructionMeter(1)],
+                      flags=O.OFPFF_SEND_FLOW_REM))
+        c.send(c.flow(P.OFPMatch(in_port=2), [P.OFPActionGroup(1)],
+                      priority=4, cookie=4, flags=O.OFPFF_SEND_FLOW_REM))
+        c.send(P.OFPMeterMod(c, O.OFPMC_DELETE, 0, 1))
+        c.send(P.OFPGroupMod(c, O.OFPGC_DELETE, 0, 1))
+        c.barrier()
+        for cookie, at13 in ((3, O.OFPRR_DELETE), (4, O.OFPRR_GROUP_DELETE)):
+            m = c.find(P.OFPFlowRemoved)
+            assert (m.cookie, m.reason) == (cookie, at13), m
+            m = old.find(of13.P10.OFPFlowRemoved)
+            assert (m.cookie, m.reason) == (cookie, O.OFPRR_DELETE), m
+
+
 @slc.test("flows, groups and their counts outlive the datapath")
 def _(t):
     of13.need_os_ken()
