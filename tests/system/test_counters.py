@@ -349,7 +349,7 @@ def _(t):
     for _ in range(2):
         sw.d.rpc("port.del", name="p1")
         sw.d.rpc("port.add", bridge="br0", name="p1", rate_bps="100M",
-                 ring_bytes="64M", pfc={"priorities": [3]})
+                 ring_bytes="32M", pfc={"priorities": [3]})
         # It is seen when the reading has settled.
         at = sw.pfc("p1")["rx"]["pfc"][3]
         slc.wait_for(lambda: sw.pfc("p1")["rx"]["pfc"][3] > at, "the storm")

@@ -46,7 +46,7 @@ class Topo:
         if os.path.isdir(self.state):
             self("down", "--all", check=False)
 
-    def __call__(self, *words, check=True, timeout=90, **kw):
+    def __call__(self, *words, check=True, timeout=300, **kw):
         p = slc.run(script(), *words, check=False, env=self.env,
                     timeout=timeout, **kw)
         if check and p.returncode:
