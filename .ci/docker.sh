@@ -113,15 +113,22 @@ docker_down()
         [ -z "$ci_made_base" ] ||
             docker rmi "$ci_base" >/dev/null 2>&1 || :
     else
+        # What a test that ended early left in our engine.
+        ci_left=$(docker ps --all --quiet 2>/dev/null) || ci_left=
+        # shellcheck disable=SC2086
+        [ -z "$ci_left" ] ||
+            timeout 60 docker rm --force $ci_left >/dev/null 2>&1 || :
         kill "$ci_pid" 2>/dev/null || :
         wait "$ci_pid" 2>/dev/null || :
     fi
     if [ -n "$ci_dir" ]; then
-        # The engine leaves its own network namespaces mounted.
-        for ns in "$ci_dir"/exec/netns/*; do
-            [ ! -e "$ns" ] || umount "$ns" || :
+        # The engine leaves its own network namespaces mounted, and the file
+        # systems of containers that it could not end; inner ones first.
+        awk -v dir="$ci_dir/" 'index($2, dir) == 1 { print $2 }' \
+            /proc/mounts | sort -r | while read -r at; do
+            umount "$at" 2>/dev/null || umount --lazy "$at" || :
         done
-        rm -rf "$ci_dir"
+        rm -rf "$ci_dir" || :
     fi
     ci_pid='' ci_dir='' ci_image='' ci_made_base=''
 }
