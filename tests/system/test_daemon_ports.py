@@ -513,19 +513,34 @@ def _(t):
                           ring_bytes="64K")
     c = t.enter_context(d.connect())
     c.call("events.subscribe", {"types": ["violation"]})
-    d.proc.send_signal(signal.SIGSTOP)
-    try:
-        for i in range(400):
-            h1.send(slc.frame(h2.mac, h1.mac, tags=[(0, 3)], size=1000))
-    finally:
-        d.proc.send_signal(signal.SIGCONT)
-    e = c.event()
+    # What overflows the ring of the veth itself, which lies before that of an
+    # AF_XDP socket, is known to its sender alone: then it is tried again.
+    rounds = 5 if slc.port_type("p1") == "afxdp" else 1
+    n_sent, e = 0, None
+    while e is None:
+        d.proc.send_signal(signal.SIGSTOP)
+        try:
+            for i in range(400):
+                h1.send(slc.frame(h2.mac, h1.mac, tags=[(0, 3)], size=1000))
+        finally:
+            d.proc.send_signal(signal.SIGCONT)
+        n_sent += 400
+        rounds -= 1
+        try:
+            e = c.event(timeout=3.0 if rounds else 10.0)
+        except AssertionError:
+            if not rounds:
+                raise
     assert e["reason"] == "kernel-ring" and e["port"] == "p1", e
     assert e["priority"] is None and e["frames"] > 0, e
     row = stats(d, "p1")
     assert row["drops"]["kernel-ring"] == e["frames"] == \
         row["violations_unknown"], row
-    assert row["rx_frames"] + e["frames"] == 400, row
+    known = row["rx_frames"] + e["frames"]
+    if slc.port_type("p1") == "afxdp":
+        assert known <= n_sent, row
+    else:
+        assert known == n_sent, row
     assert "kernel-ring" in d.log()
     assert audit(d)
 
