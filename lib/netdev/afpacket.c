@@ -6,7 +6,6 @@
  */
 #include "netdev/afpacket.h"
 
-#include "base/clock.h"
 #include "netdev/link.h"
 #include "wire/eth.h"
 
@@ -39,8 +38,6 @@
 #define SEND_BYTES (1u << 20)
 /* The same of super-frames, each of which is up to 46 KB of frames. */
 #define SEND_OPEN_BYTES (4u << 20)
-/* How long a frame that is in the ring may go unseen: see count_backlog(). */
-#define BACKLOG_SETTLE_NS (NS_PER_S / 2)
 
 static int
 set_int(int fd, int level, int opt, int value)
@@ -212,37 +209,12 @@ static int
 find_interface(struct afpacket *a, struct err *err)
 {
     struct link_info info;
-    int rc = link_get(a->up.name, &info, err);
+    int rc = iface_take(&a->up, &a->drops, &info, err);
 
     if (rc)
         return rc;
-    if (!info.is_ether)
-        return err_set(err, EINVAL, NULL, a->up.name, "an Ethernet interface",
-                       "\"%s\" is not an Ethernet interface", a->up.name);
-    if (!info.up) {
-        rc = link_set_up(a->up.name, true, err);
-        if (rc)
-            return rc;
-    }
-    a->up.ifindex = info.ifindex;
-    a->up.mtu = info.mtu;
-    a->up.speed_bps = info.speed_bps;
-    memcpy(a->up.mac, info.mac, sizeof(a->up.mac));
-    a->base_rx_drop = info.rx_dropped;
-    a->base_tx_drop = info.tx_dropped;
     a->is_bypass = info.kind[0] == '\0' || info.is_tap;
     return 0;
-}
-
-/* What the kernel dropped till somebody listened, while the ring was made, is
- * nothing that the port lost: it was on its way to nobody. */
-static void
-begin_counting(struct afpacket *a)
-{
-    struct link_info info;
-
-    if (link_get_index(a->up.ifindex, &info, NULL) == 0)
-        a->base_rx_drop = info.rx_dropped;
 }
 
 static int
@@ -281,7 +253,7 @@ afpacket_open(const struct netdev_args *args, struct netdev **out,
         afpacket_close(&a->up);
         return rc;
     }
-    begin_counting(a);
+    iface_begin(&a->up, &a->drops);
     *out = &a->up;
     return 0;
 }
@@ -298,34 +270,6 @@ afpacket_tx_fd(const struct netdev *dev)
     return ((const struct afpacket *) dev)->tx_fd;
 }
 
-/* Raises a counter to what the kernel counted since we opened, less what is no
- * loss.  The kernel's may start again; ours never falls. */
-static void
-raise_to(counter_t *c, uint64_t now, uint64_t base)
-{
-    if (now > base && now - base > *c)
-        counter_set(c, now - base);
-}
-
-/* What the interface counts as rx_dropped holds, beside real losses, every
- * tagged frame that no VLAN device and no protocol of the host took after we
- * had got it, and what our ring had no room for, which is counted apart.  What
- * neither can explain is a loss: never too much, and exact once traffic rests.
- * A reading is used a while after it was taken, when all that was in the ring
- * then has been looked at. */
-static void
-count_backlog(struct afpacket *a, uint64_t rx_dropped)
-{
-    uint64_t now_ns = clock_ns();
-
-    if (now_ns - a->seen_ns < BACKLOG_SETTLE_NS)
-        return;
-    raise_to(&a->up.stats.rx_backlog_drops, a->seen_rx_drop,
-             a->base_rx_drop + counter_get(&a->n_tagged) + a->ring_drops);
-    a->seen_rx_drop = rx_dropped;
-    a->seen_ns = now_ns;
-}
-
 static void
 afpacket_poll_kernel(struct netdev *dev)
 {
@@ -337,15 +281,19 @@ afpacket_poll_kernel(struct netdev *dev)
 
     if (getsockopt(a->rx_fd, SOL_PACKET, PACKET_STATISTICS, &st, &len) == 0)
         a->ring_drops += st.tp_drops; /* reading sets it to zero */
-    raise_to(&stats->rx_ring_drops, a->ring_drops + counter_get(&a->n_lost),
-             0);
+    iface_raise(&stats->rx_ring_drops, a->ring_drops + counter_get(&a->n_lost),
+                0);
     if (link_get_index(dev->ifindex, &info, NULL))
         return;
     __atomic_store_n(&a->no_carrier, !info.running, __ATOMIC_RELAXED);
-    count_backlog(a, info.rx_dropped);
-    /* A refusal that we were told of, and repeated, also counts there. */
-    raise_to(&stats->tx_queue_drops, info.tx_dropped,
-             a->base_tx_drop + counter_get(&a->n_refused));
+    /* What the interface counts as rx_dropped holds, beside real losses, every
+     * tagged frame that no VLAN device and no protocol of the host took after
+     * we had got it, and what our ring had no room for, which is counted
+     * apart.  What neither can explain is a loss: never too much, and exact
+     * once traffic rests. */
+    iface_count(dev, &a->drops, &info,
+                counter_get(&a->n_tagged) + a->ring_drops,
+                counter_get(&a->n_refused));
 }
 
 /* The slots of the ring, and segments that are being made, are as long as the

@@ -8,6 +8,7 @@
 #define NETDEV_AFPACKET_H
 
 #include "netdev/gso.h"
+#include "netdev/iface.h"
 #include "netdev/netdev.h"
 
 /* Segments that the payload of a super-frame is received into at once: those
@@ -45,14 +46,11 @@ struct afpacket {
     counter_t n_lost;   /* slots whose frame was too long and not queued */
     counter_t n_tagged; /* slots whose tag the kernel had taken out */
 
-    bool is_bypass;        /* sends bypass the interface's queue */
-    counter_t n_refused;   /* sends refused with ENOBUFS, and retried */
-    uint32_t no_carrier;   /* set by poll_kernel, relaxed; read by tx */
-    uint64_t ring_drops;   /* control: drops read so far */
-    uint64_t base_rx_drop; /* control: interface's rx_dropped at open */
-    uint64_t seen_rx_drop; /* control: rx_dropped at the last look */
-    uint64_t seen_ns;      /* control: when that was */
-    uint64_t base_tx_drop; /* control: interface's tx_dropped at open */
+    bool is_bypass;           /* sends bypass the interface's queue */
+    counter_t n_refused;      /* sends refused with ENOBUFS, and retried */
+    uint32_t no_carrier;      /* set by poll_kernel, relaxed; read by tx */
+    uint64_t ring_drops;      /* control: drops read so far */
+    struct iface_drops drops; /* control: of the interface */
 };
 
 /* Forgets the super-frame that is being cut up: its buffers go back to the

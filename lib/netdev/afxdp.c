@@ -22,7 +22,6 @@
  */
 #include "netdev/afxdp.h"
 
-#include "base/clock.h"
 #include "netdev/link.h"
 #include "netdev/ethtool.h"
 #include "pkt/share.h"
@@ -53,8 +52,6 @@
  */
 #define BUSY_TRIES   50
 #define BUSY_WAIT_NS 10000000
-/* How long a frame that is in the ring may go unseen: see count_backlog(). */
-#define BACKLOG_SETTLE_NS (NS_PER_S / 2)
 
 #ifndef XDP_USE_SG /* headers before Linux 6.6 lack it */
 #define XDP_USE_SG (1 << 4)
@@ -112,24 +109,10 @@ static int
 find_interface(struct afxdp *a, bool *is_veth, bool *is_nic, struct err *err)
 {
     struct link_info info;
-    int rc = link_get(a->up.name, &info, err);
+    int rc = iface_take(&a->up, &a->drops, &info, err);
 
     if (rc)
         return rc;
-    if (!info.is_ether)
-        return err_set(err, EINVAL, NULL, a->up.name, "an Ethernet interface",
-                       "\"%s\" is not an Ethernet interface", a->up.name);
-    if (!info.up) {
-        rc = link_set_up(a->up.name, true, err);
-        if (rc)
-            return rc;
-    }
-    a->up.ifindex = info.ifindex;
-    a->up.mtu = info.mtu;
-    a->up.speed_bps = info.speed_bps;
-    memcpy(a->up.mac, info.mac, sizeof(a->up.mac));
-    a->base_rx_drop = info.rx_dropped;
-    a->base_tx_drop = info.tx_dropped;
     *is_nic = info.kind[0] == '\0';
     *is_veth = strcmp(info.kind, "veth") == 0;
     a->completes_csum = !*is_nic;
@@ -405,17 +388,6 @@ open_mode(struct afxdp *a, const struct netdev_args *args, bool native,
     return rc;
 }
 
-/* What the kernel dropped till the program was there is nothing that the port
- * lost: it was on its way to nobody. */
-static void
-begin_counting(struct afxdp *a)
-{
-    struct link_info info;
-
-    if (link_get_index(a->up.ifindex, &info, NULL) == 0)
-        a->base_rx_drop = info.rx_dropped;
-}
-
 /* What `port show` says. */
 static void
 name_mode(struct afxdp *a, bool native)
@@ -454,7 +426,7 @@ try_mode(const struct netdev_args *args, bool native, struct netdev **out,
         afxdp_close(&a->up);
         return rc;
     }
-    begin_counting(a);
+    iface_begin(&a->up, &a->drops);
     name_mode(a, native);
     *out = &a->up;
     return 0;
@@ -479,31 +451,6 @@ afxdp_fd(const struct netdev *dev)
 
 /* --- the kernel's counters ---------------------------------------------- */
 
-/* Raises a counter to what the kernel counted since we opened, less what is no
- * loss.  The kernel's may start again; ours never falls. */
-static void
-raise_to(counter_t *c, uint64_t now, uint64_t base)
-{
-    if (now > base && now - base > *c)
-        counter_set(c, now - base);
-}
-
-/* What a driver counts as rx_dropped holds frames that our ring had no room
- * for.  A reading is used a while after it was taken, when what was on its way
- * then has been counted. */
-static void
-count_backlog(struct afxdp *a, uint64_t rx_dropped)
-{
-    uint64_t now_ns = clock_ns();
-
-    if (now_ns - a->seen_ns < BACKLOG_SETTLE_NS)
-        return;
-    raise_to(&a->up.stats.rx_backlog_drops, a->seen_rx_drop,
-             a->base_rx_drop + counter_get(&a->up.stats.rx_ring_drops));
-    a->seen_rx_drop = rx_dropped;
-    a->seen_ns = now_ns;
-}
-
 static void
 afxdp_poll_kernel(struct netdev *dev)
 {
@@ -513,15 +460,15 @@ afxdp_poll_kernel(struct netdev *dev)
     struct link_info info;
 
     if (getsockopt(a->fd, SOL_XDP, XDP_STATISTICS, &st, &len) == 0)
-        raise_to(&dev->stats.rx_ring_drops, st.rx_dropped + st.rx_ring_full,
-                 0);
+        iface_raise(&dev->stats.rx_ring_drops, st.rx_dropped + st.rx_ring_full,
+                    0);
     if (link_get_index(dev->ifindex, &info, NULL))
         return;
     __atomic_store_n(&a->no_carrier, !info.running, __ATOMIC_RELAXED);
-    count_backlog(a, info.rx_dropped);
-    /* A refusal that we were told of, and repeated, also counts there. */
-    raise_to(&dev->stats.tx_queue_drops, info.tx_dropped,
-             a->base_tx_drop + counter_get(&a->n_refused));
+    /* What a driver counts as rx_dropped holds frames that our ring had no
+     * room for. */
+    iface_count(dev, &a->drops, &info, counter_get(&a->up.stats.rx_ring_drops),
+                counter_get(&a->n_refused));
 }
 
 const struct netdev_class netdev_afxdp = {

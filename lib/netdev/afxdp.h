@@ -7,6 +7,7 @@
 #ifndef NETDEV_AFXDP_H
 #define NETDEV_AFXDP_H
 
+#include "netdev/iface.h"
 #include "netdev/netdev.h"
 
 #include <xdp/xsk.h>
@@ -76,13 +77,10 @@ struct afxdp {
     struct pkt *copies[AFXDP_N_COPIES];     /* free ones for copies */
     struct pkt *all_copies[AFXDP_N_COPIES]; /* all of them */
 
-    int promisc_fd;        /* packet socket that keeps the interface
-                              promiscuous */
-    uint32_t offloads_off; /* offloads that were switched off at open */
-    uint64_t base_rx_drop; /* control: interface's rx_dropped at open */
-    uint64_t seen_rx_drop; /* control: rx_dropped at the last look */
-    uint64_t seen_ns;      /* control: when that was */
-    uint64_t base_tx_drop; /* control: interface's tx_dropped at open */
+    int promisc_fd;           /* packet socket that keeps the interface
+                                 promiscuous */
+    uint32_t offloads_off;    /* offloads that were switched off at open */
+    struct iface_drops drops; /* control: of the interface */
 };
 
 /* Loads the program and has it hand what comes in on queue 0 of the interface

@@ -16,6 +16,8 @@ lib_netdev_libnetdev_a_SOURCES = \
 	lib/netdev/hold.c \
 	lib/netdev/hold.h \
 	lib/netdev/hold_filter.c \
+	lib/netdev/iface.c \
+	lib/netdev/iface.h \
 	lib/netdev/link.c \
 	lib/netdev/link.h \
 	lib/netdev/mem.c \
