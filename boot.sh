@@ -8,8 +8,11 @@
 #   ./boot.sh demo     the same, then the lossless demo on real interfaces
 #   ./boot.sh check    the same, then every test; the last line printed is
 #                      "N passed, N failed[, N skipped]"
+#   ./boot.sh bench    the same as without a word, then the benchmarks, beside
+#                      the peers, which are installed; words that follow are
+#                      those of tests/bench/run.py
 #
-# Installing packages and the two words need root.  Arguments for configure
+# Installing packages and these words need root.  Arguments for configure
 # come from CONFIGURE_FLAGS, e.g. CONFIGURE_FLAGS=--enable-sanitizers.
 set -eu
 cd "$(dirname "$0")"
@@ -22,6 +25,8 @@ run_packages="iproute2 python3 python3-yaml"
 check_packages="bash-completion clang-format ethtool iperf3 iputils-ping
     libxml2-utils man-db netcat-openbsd openssl openvswitch-common
     openvswitch-testcontroller python3-os-ken socat tshark valgrind xz-utils"
+bench_packages="dpdk-dev iperf3 openvswitch-switch openvswitch-switch-dpdk
+    valgrind"
 
 say()
 {
@@ -126,7 +131,16 @@ check)
     make -s -j"$(($(nproc) + 1))" check || status=$?
     exec sh tests/summary "$status"
     ;;
+bench)
+    need_root bench
+    shift
+    # shellcheck disable=SC2086
+    install_missing $build_packages $run_packages $bench_packages
+    build
+    say "make bench"
+    exec make -s bench BENCH_FLAGS="$*"
+    ;;
 *)
-    die "unknown word '$1': allowed are none, demo, check"
+    die "unknown word '$1': allowed are none, demo, check, bench"
     ;;
 esac
