@@ -56,6 +56,7 @@ dp_tests = \
 	tests/unit/test_dp_plan \
 	tests/unit/test_dp_pools \
 	tests/unit/test_dp_sched \
+	tests/unit/test_dp_ring \
 	tests/unit/test_dp_stall \
 	tests/unit/test_dp_tx \
 	tests/unit/test_dp_vlan \
@@ -94,6 +95,8 @@ tests_unit_test_dp_pools_SOURCES = tests/unit/test_dp_pools.c $(dp_rig)
 tests_unit_test_dp_pools_LDADD = $(dp_test_libs)
 tests_unit_test_dp_sched_SOURCES = tests/unit/test_dp_sched.c $(dp_rig)
 tests_unit_test_dp_sched_LDADD = $(dp_test_libs)
+tests_unit_test_dp_ring_SOURCES = tests/unit/test_dp_ring.c $(dp_rig)
+tests_unit_test_dp_ring_LDADD = $(dp_test_libs)
 tests_unit_test_dp_stall_SOURCES = tests/unit/test_dp_stall.c $(dp_rig)
 tests_unit_test_dp_stall_LDADD = $(dp_test_libs)
 tests_unit_test_dp_tx_SOURCES = tests/unit/test_dp_tx.c $(dp_rig)

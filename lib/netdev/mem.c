@@ -180,6 +180,36 @@ queue_drop(struct mem_queue *q, uint32_t i)
         q->head++;
 }
 
+/* Frames at the head that have arrived by now: a wire keeps order. */
+static uint32_t
+queue_arrived(const struct mem_queue *q, uint64_t now_ns)
+{
+    uint32_t first = q->head, n = q->tail - q->head;
+
+    while (n > 0) {
+        uint32_t half = n / 2;
+
+        if (slot_at(q, first + half)->due_ns <= now_ns) {
+            first += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return first - q->head;
+}
+
+/* A queue that has a capacity stands for a receive ring. */
+static void
+set_capacity(struct mem *m, uint32_t capacity)
+{
+    uint32_t high = capacity / NETDEV_RING_HIGH;
+
+    m->in.capacity = capacity;
+    m->dev.rx_high = high ? high : UINT32_MAX;
+    counter_set(&m->dev.stats.n_ring_slots, capacity);
+}
+
 static void
 note_peak(struct mem *m)
 {
@@ -230,12 +260,9 @@ mem_open(const struct netdev_args *args, struct netdev **out, struct err *err)
     m->tx_limit = UINT32_MAX;
     stride = (m->frame_bytes + MEM_TAG_ROOM + 63u) & ~63u;
     m->in.capacity = MEM_MAX_FRAMES;
-    if (args->ring_bytes) {
-        m->in.capacity = args->ring_bytes / stride;
-        if (m->in.capacity == 0)
-            m->in.capacity = 1;
-        counter_set(&m->dev.stats.n_ring_slots, m->in.capacity);
-    }
+    if (args->ring_bytes)
+        set_capacity(m, args->ring_bytes < stride ? 1
+                                                  : args->ring_bytes / stride);
     m->out.capacity = MEM_MAX_SENT;
     if (!queue_resize(&m->in, MEM_MIN_SLOTS, stride) ||
         !queue_resize(&m->out, MEM_MIN_SLOTS, stride)) {
@@ -305,16 +332,11 @@ rx_load(struct mem *m, struct pkt *pkts[], uint32_t max)
 }
 
 static uint32_t
-mem_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
+rx_queue(struct mem *m, struct pkt *pkts[], uint32_t max)
 {
-    struct mem *m = mem_of(dev);
     struct mem_queue *q = &m->in;
     uint32_t n = 0;
 
-    if (m->load.n)
-        return rx_load(m, pkts, max);
-    if (m->down)
-        return 0;
     for (uint32_t i = q->head; q->n_macctl && i != q->tail && n < max; i++) {
         const struct mem_slot *s = slot_at(q, i);
 
@@ -332,6 +354,20 @@ mem_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
             return n;
         n += pkts[n] != NULL;
     }
+    return n;
+}
+
+static uint32_t
+mem_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
+{
+    struct mem *m = mem_of(dev);
+    uint32_t n;
+
+    if (m->load.n)
+        return rx_load(m, pkts, max);
+    n = m->down ? 0 : rx_queue(m, pkts, max);
+    if (dev->rx_high != UINT32_MAX)
+        dev->rx_level = m->down ? 0 : queue_arrived(&m->in, m->now_ns);
     return n;
 }
 
@@ -454,9 +490,8 @@ set_peer(struct mem *m, struct mem *peer, uint64_t delay_ns, uint32_t capacity)
     m->peer = peer;
     m->delay_ns = delay_ns;
     if (capacity) {
-        m->in.capacity = capacity;
+        set_capacity(m, capacity);
         n_slots = pow2_at_least(capacity);
-        counter_set(&m->dev.stats.n_ring_slots, capacity);
     }
     if (stride < peer->out.stride)
         stride = peer->out.stride;

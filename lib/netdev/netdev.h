@@ -178,7 +178,9 @@ void netdev_close(struct netdev *);
 /* --- mem ports: tests, simulation and benchmarks ---------------------- */
 
 /* Wires two mem ports to each other: what one sends arrives at the other
- * delay_ns later, in order.  Unlimited queue unless capacity > 0 frames. */
+ * delay_ns later, in order.  Unlimited queue unless capacity > 0 frames: then
+ * it is a receive ring, which may be too full (rx_high), like one that
+ * ring_bytes made. */
 void netdev_mem_connect(struct netdev *a, struct netdev *b, uint64_t delay_ns,
                         uint32_t capacity);
 /* What this port sends to its peer arrives so much later from now on. */

@@ -153,7 +153,8 @@ open_mem(const char *name, struct pkt_pool *pool)
 uint64_t
 sim_stall(const struct sim *sim)
 {
-    return sim->stall_ns + 4 * sim->turn_ns;
+    return sim->stall_ns +
+           4 * (sim->sw_turn_ns ? sim->sw_turn_ns : sim->turn_ns);
 }
 
 static void

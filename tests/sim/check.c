@@ -41,11 +41,12 @@ check_flows(struct sim *sim)
                   (unsigned long long) n_lost, (unsigned long long) n_said);
 }
 
-/* Sent, and multiplied, is received, or dropped by a switch. */
+/* Sent, and multiplied, is received, or dropped by a switch or by its rings.
+ */
 static void
 check_sums(struct sim *sim)
 {
-    uint64_t n_tx = 0, n_rx = 0, n_drops = 0, n_copies = 0;
+    uint64_t n_tx = 0, n_rx = 0, n_drops = 0, n_copies = 0, n_pauses = 0;
 
     for (uint32_t i = 0; i < sim->n_st; i++) {
         n_tx += sim->st[i]->n_tx;
@@ -56,6 +57,7 @@ check_sums(struct sim *sim)
 
         dp_audit(sim->sw[i]->dp, &a);
         n_drops += sim_switch_drops(sim->sw[i]);
+        sim_switch_rings(sim->sw[i], &n_drops, &n_pauses);
         n_copies += a.copies;
     }
     if (n_tx + n_copies != n_rx + n_drops)
@@ -84,6 +86,8 @@ digest_counters(struct sim *sim)
                 sim_digest(sim, counter_get(&pfc->n.tx_paused_ns[p]));
             }
             sim_digest(sim, counter_get(&pfc->n.tx_frames));
+            sim_digest(sim,
+                       counter_get(&sw->port[k].dev->stats.n_ring_pauses));
         }
         sim_digest(sim, sw->node.n_turns);
     }

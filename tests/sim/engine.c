@@ -142,11 +142,21 @@ earliest(const struct sim *sim)
     return first;
 }
 
+uint64_t
+sim_turn(const struct sim_node *node)
+{
+    const struct sim *sim = node->sim;
+
+    return node->kind == SIM_SWITCH && sim->sw_turn_ns ? sim->sw_turn_ns
+                                                       : sim->turn_ns;
+}
+
 /* How long the node is away after its turn. */
 static uint64_t
-pause_of_node(struct sim *sim)
+pause_of_node(const struct sim_node *node)
 {
-    uint64_t away_ns = sim->turn_ns;
+    struct sim *sim = node->sim;
+    uint64_t away_ns = sim_turn(node);
 
     if (!sim->stall_one_in || rng_below(&sim->rng, sim->stall_one_in) > 0)
         return away_ns;
@@ -161,7 +171,7 @@ run_node(struct sim *sim, struct sim_node *node)
     uint64_t next_ns;
 
     node->wake_ns = CLOCK_NEVER;
-    node->not_before_ns = sim->now_ns + pause_of_node(sim);
+    node->not_before_ns = sim->now_ns + pause_of_node(node);
     node->n_turns++;
     if (node->kind == SIM_SWITCH && sim->replan_one_in &&
         rng_below(&sim->rng, sim->replan_one_in) == 0)

@@ -86,6 +86,12 @@ hang(struct sim *sim)
 }
 
 static void
+blind(struct sim *sim)
+{
+    sim->blind = true;
+}
+
+static void
 hang_watched(struct sim *sim)
 {
     sim->hung = true;
@@ -124,6 +130,14 @@ static const struct scenario scenarios[] = {
      sim_leafspine, NULL, 0, 0, 0, 20, 0},
     {"tree", "random loads on random trees that learn and flood", sim_tree,
      NULL, 0, 0, 0, 4, 0},
+    {"overload",
+     "random loads on switches that cannot keep up: rings pause in time",
+     sim_overload, NULL, 0, 0, 0, 2, 0},
+    {"overload-blind", "without that the rings lose what is lossless",
+     sim_overload, blind, BIT(SIM_UNREPORTED), BIT(SIM_EXPECT), 100, 1, 20},
+    {"overload-deaf", "so do they when senders ignore PFC", sim_overload,
+     deafen, BIT(SIM_UNREPORTED), BIT(SIM_EXPECT) | BIT(SIM_REACTION), 100, 1,
+     20},
     {"lost-pfc",
      "PFC frames get lost: pauses end all the same, losses are told",
      sim_leafspine, lose_pfc, 0, BIT(SIM_VIOLATION) | BIT(SIM_OVERFLOW), 0, 1,
@@ -285,7 +299,7 @@ static bool
 check_determinism(void)
 {
     static const char *const names[] = {"demo", "demo-hour", "leafspine",
-                                        "tree"};
+                                        "tree", "overload"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct scenario *sc = find_scenario(names[i]);

@@ -11,6 +11,7 @@ tests_sim_sim_SOURCES = \
 	tests/sim/main.c \
 	tests/sim/openflow.c \
 	tests/sim/openflow.h \
+	tests/sim/overload.c \
 	tests/sim/random.c \
 	tests/sim/random.h \
 	tests/sim/scenarios.h \
@@ -18,7 +19,8 @@ tests_sim_sim_SOURCES = \
 	tests/sim/station.c \
 	tests/sim/switch.c \
 	tests/sim/tree.c \
-	tests/sim/wire.c
+	tests/sim/wire.c \
+	tests/sim/world.h
 tests_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(JSONC_CFLAGS) \
 	-I$(top_srcdir)/tests
 tests_sim_sim_LDADD = lib/conf/libconf.a lib/dp/libdp.a \

@@ -13,6 +13,7 @@ void sim_deadlock(struct sim *);          /* deadlock.c */
 void sim_deadlock_watchdog(struct sim *); /* deadlock.c */
 void sim_demo_hour(struct sim *);         /* demo.c */
 void sim_leafspine(struct sim *);         /* leafspine.c */
+void sim_overload(struct sim *);          /* overload.c */
 void sim_tree(struct sim *);              /* tree.c */
 
 #endif

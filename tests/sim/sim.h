@@ -8,10 +8,10 @@
  * and after every turn of a switch checks what must hold at every instant.
  * Everything follows from the seed.
  *
- * A turn takes turn_ns: what a node sends leaves at the end of its turn, and
- * it does not look again before.  After a turn a node may stall, for at most
- * stall_ns: the scheduler of the host had something else to do.  Headrooms
- * are computed for that stall.
+ * A turn takes turn_ns (of a switch, if given, sw_turn_ns): what a node sends
+ * leaves at the end of its turn, and it does not look again before.  After a
+ * turn a node may stall, for at most stall_ns: the scheduler of the host had
+ * something else to do.  Headrooms are computed for that stall.
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
@@ -23,6 +23,7 @@
 #include "netdev/netdev.h"
 #include "qos/pfc.h"
 #include "qos/shaper.h"
+#include "sim/world.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -165,24 +166,6 @@ struct sim_station {
     uint64_t n_tx; /* data frames */
 };
 
-/* What a random fabric has in common. */
-struct sim_world {
-    uint64_t rate_bps;   /* of the stations' links */
-    uint64_t delay_ns;   /* of the longest cable */
-    bool small_frames;   /* many small frames, or some of all sizes */
-    bool scarce;         /* switches have hardly more memory than they must */
-    bool dynamic;        /* limits of groups are 2^alpha of what is free */
-    uint16_t vid;        /* VLAN of all flows; 0: priority tags, or none */
-    bool mixed_rates;    /* links of different rates */
-    bool drop_unknown;   /* switches do not flood what is lossless */
-    bool ip;             /* frames are IPv4, and switches trust their DSCP */
-    uint8_t pcp[N_PRIO]; /* that frames of a priority carry, without ip */
-    uint8_t dscp[2][N_PRIO];  /* the same, with ip: from senders; behind the
-                                 first switch */
-    uint8_t dscp_to_prio[64]; /* of all switches, with ip */
-    bool tables, remarks, copies; /* of flows: openflow.c */
-};
-
 struct sim {
     struct sim_world world; /* of random fabrics */
     uint64_t seed;          /* of everything */
@@ -190,6 +173,8 @@ struct sim {
     uint64_t now_ns;        /* virtual time */
     uint64_t limit_ns;      /* it must have ended by then */
     uint64_t turn_ns;       /* a turn takes so long */
+    uint64_t sw_turn_ns;    /* of a switch; 0: likewise */
+    uint32_t ring_slots;    /* of receive rings; 0: they hold anything */
     uint64_t stall_ns;      /* longest stall */
     uint32_t stall_one_in;  /* one turn in so many stalls; 0: none */
     uint32_t tx_limit;      /* frames that a provider takes at a time */
@@ -207,7 +192,8 @@ struct sim {
     uint64_t cook_at_step;    /* sabotage: a queue counts a frame too many */
     uint64_t cut_short_ns;    /* sabotage: the end is checked after so long */
     bool hung;                /* sabotage: stations pause for ever */
-    bool watchdogs;           /* that act; hung stations let go in the end */
+    bool blind;             /* sabotage: switches ignore how full rings are */
+    bool watchdogs;         /* that act; hung stations let go in the end */
     uint32_t replan_one_in; /* a switch gets new thresholds before one turn in
                                so many; 0: never */
     uint64_t n_plans;       /* plans published under traffic */
@@ -238,6 +224,8 @@ void sim_run(struct sim *);
 void sim_run_until(struct sim *, uint64_t t);
 /* Lets a node run at t, or when its turn or stall has ended. */
 void sim_poke(struct sim_node *, uint64_t t);
+/* How long a turn of the node takes. */
+uint64_t sim_turn(const struct sim_node *);
 void sim_fault(struct sim *, enum sim_fault, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool sim_ok(const struct sim *);
@@ -288,6 +276,9 @@ void sim_switch_check_end(struct sim_switch *);
 uint64_t sim_switch_drops(const struct sim_switch *);
 uint64_t sim_switch_drops_of(const struct sim_switch *, enum dp_drop);
 uint64_t sim_switch_violations(const struct sim_switch *);
+/* Adds what its receive rings lost, and how often they paused a peer. */
+void sim_switch_rings(const struct sim_switch *, uint64_t *n_lost,
+                      uint64_t *n_pauses);
 /* Lossless: by watchdogs, and to unknown addresses. */
 uint64_t sim_switch_discards(const struct sim_switch *);
 

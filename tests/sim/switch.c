@@ -98,6 +98,18 @@ sim_switch_violations(const struct sim_switch *sw)
     return n;
 }
 
+void
+sim_switch_rings(const struct sim_switch *sw, uint64_t *n_lost,
+                 uint64_t *n_pauses)
+{
+    for (uint32_t i = 0; i < sw->n_ports; i++) {
+        const struct netdev_stats *s = &sw->port[i].dev->stats;
+
+        *n_lost += counter_get(&s->rx_ring_drops);
+        *n_pauses += counter_get(&s->n_ring_pauses);
+    }
+}
+
 uint64_t
 sim_switch_discards(const struct sim_switch *sw)
 {

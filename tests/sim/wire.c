@@ -111,7 +111,7 @@ on_data(struct sim *sim, struct sim_port *from, const uint8_t *frame,
     }
     /* It leaves when the turn ends. */
     check_reaction(sim, from, sim_prio_on_wire(sim, flow, frame, len),
-                   sim->now_ns + sim->turn_ns);
+                   sim->now_ns + sim_turn(from->node));
     return !flow->lossless || !gets_lost(sim, sim->lose_one_in);
 }
 
@@ -140,11 +140,13 @@ sim_connect(struct sim *sim, struct sim_port *a, struct sim_port *b)
     a->peer = b;
     b->peer = a;
     /* What is sent leaves when the turn ends. */
-    netdev_mem_connect(a->dev, b->dev, a->delay_ns + sim->turn_ns, 0);
-    if (a->emulated)
-        netdev_mem_set_delay(a->dev, sim->turn_ns);
-    if (b->emulated)
-        netdev_mem_set_delay(b->dev, sim->turn_ns);
+    netdev_mem_connect(a->dev, b->dev, 0, sim->ring_slots);
+    netdev_mem_set_delay(a->dev,
+                         sim_turn(a->node) + (a->emulated ? 0 : a->delay_ns));
+    netdev_mem_set_delay(b->dev,
+                         sim_turn(b->node) + (b->emulated ? 0 : a->delay_ns));
+    if (sim->blind)
+        a->dev->rx_high = b->dev->rx_high = UINT32_MAX;
     if (sim->line) {
         netdev_mem_set_line_rate(a->dev, a->rate_bps);
         netdev_mem_set_line_rate(b->dev, b->rate_bps);

@@ -253,6 +253,34 @@ Test(netdev_mem, ring_bytes_is_a_capacity)
     netdev_close(c);
 }
 
+Test(netdev_mem, a_ring_says_how_full_it_is)
+{
+    uint8_t numbers[PKT_BATCH];
+
+    cr_assert_eq(a->rx_high, UINT32_MAX, "it has no bound");
+    netdev_mem_connect(a, b, 10, 40);
+    cr_assert_eq(b->rx_high, 10);
+    for (uint8_t i = 0; i < 20; i++)
+        send_one(a, i, 64, 0x0800);
+    set_now(5);
+    for (uint8_t i = 20; i < 25; i++)
+        send_one(a, i, 64, 0x0800);
+    recv_numbers(b, numbers, 1);
+    cr_assert_eq(b->rx_level, 0, "nothing has arrived");
+    set_now(10);
+    recv_numbers(b, numbers, 3);
+    cr_assert_eq(b->rx_level, 17);
+    set_now(15);
+    recv_numbers(b, numbers, 1);
+    cr_assert_eq(b->rx_level, 21);
+    netdev_mem_set_down(b, true);
+    recv_numbers(b, numbers, 1);
+    cr_assert_eq(b->rx_level, 0);
+    netdev_mem_set_down(b, false);
+    cr_assert_eq(recv_numbers(b, numbers, PKT_BATCH), 21);
+    cr_assert_eq(b->rx_level, 0);
+}
+
 Test(netdev_mem, sent_frames_are_padded_and_carry_their_tag)
 {
     uint8_t out[2048];
