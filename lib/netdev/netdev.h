@@ -150,7 +150,8 @@ struct netdev {
     char fallback[512];             /* auto: why it is not AF_XDP; else "" */
     const char *mode;               /* afxdp: "native", "native-zerocopy",
                                        "generic"; else null */
-    uint32_t rx_level; /* frames that the last rx left in the ring */
+    uint32_t rx_level; /* frames that the last rx left in the ring; TAP: that
+                          it may have left, if it holds, else 0 */
     uint32_t rx_high;  /* so many are too many: the peer is to pause what is
                           lossless; UINT32_MAX: never */
     struct netdev_stats stats; /* see above */

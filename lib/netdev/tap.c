@@ -13,6 +13,12 @@
  * (tx_errors), and the port stays.  It is not NETDEV_TX_DOWN, which says that
  * an interface has gone and must be attached again; a TAP cannot go while we
  * hold it, except when someone deletes it.
+ *
+ * The kernel does not say how full the queue towards us is.  Where senders are
+ * held back they are also held to a rate, and what can have come at that rate
+ * since a read first left something behind, less what was read, is what the
+ * datapath is told.  What was left there first is not in it; the rest of the
+ * queue, three parts in four, is for that.
  */
 #include "netdev/gso.h"
 #include "netdev/regroup.h"
@@ -20,6 +26,7 @@
 #include "netdev/link.h"
 #include "netdev/netdev.h"
 
+#include "base/clock.h"
 #include "wire/eth.h"
 #include "wire/macctl.h"
 
@@ -70,6 +77,14 @@ struct tap {
                           for, then till the end: release and acquire */
     bool holds;        /* it is to; control's, relaxed, read by tx */
     uint8_t held;      /* dp: classes that are held */
+
+    uint64_t rate_bps;   /* that senders are held to; control's, relaxed */
+    uint64_t since_ns;   /* dp: no read found the queue empty since; 0: the
+                            last one did */
+    uint64_t n_octets;   /* dp: read since then */
+    uint64_t frame_mean; /* dp: octets of what was read lately, a frame or
+                            super-frame */
+    uint64_t n_reads;    /* dp: of them */
 };
 
 /* Asks for the offloads, as many as the kernel knows. */
@@ -173,6 +188,8 @@ configure(struct tap *t, const struct netdev_args *args, struct err *err)
     t->base_drop = info.tx_dropped;
     memcpy(t->up.mac, info.mac, sizeof(t->up.mac));
     counter_set(&t->up.stats.n_ring_slots, info.txqlen);
+    t->up.rx_high = info.txqlen / NETDEV_RING_HIGH;
+    t->frame_mean = info.mtu;
     return 0;
 }
 
@@ -290,8 +307,11 @@ read_frame(struct tap *t, struct pkt *p, bool *take)
     if (n < (ssize_t) sizeof(vnet)) {
         if (n < 0 && errno == EBADFD)
             t->is_gone = true; /* and will not come back here */
+        t->since_ns = 0;
         return false;
     }
+    t->n_octets += (uint64_t) n - sizeof(vnet);
+    t->n_reads++;
     *take = finish(t, p, (size_t) n - sizeof(vnet), &vnet);
     return true;
 }
@@ -306,14 +326,49 @@ must_wait(const struct tap *t)
            hold_is_late(hold);
 }
 
+/* How many frames may lie in the queue after a read.  Known is how many octets
+ * they may be: in frames like those that were read. */
+static void
+note_level(struct tap *t)
+{
+    uint64_t rate_bps = __atomic_load_n(&t->rate_bps, __ATOMIC_RELAXED);
+    uint64_t now_ns, came, level;
+
+    t->up.rx_level = 0;
+    if (!rate_bps || !t->since_ns)
+        return;
+    now_ns = clock_ns();
+    came = (uint64_t) ((unsigned __int128) rate_bps * (now_ns - t->since_ns) /
+                       (8 * NS_PER_S));
+    if (came <= t->n_octets)
+        return;
+    if (t->n_reads)
+        t->frame_mean = t->n_octets / t->n_reads;
+    level = (came - t->n_octets) / t->frame_mean;
+    t->up.rx_level = level < QUEUE_MAX ? (uint32_t) level : QUEUE_MAX;
+}
+
+/* A read begins that may leave something behind. */
+static void
+begin_level(struct tap *t)
+{
+    if (t->since_ns || !__atomic_load_n(&t->rate_bps, __ATOMIC_RELAXED))
+        return;
+    t->since_ns = clock_ns();
+    t->n_octets = t->n_reads = 0;
+}
+
 static uint32_t
 tap_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
 {
     struct tap *t = (struct tap *) dev;
     uint32_t n = 0;
 
-    if (must_wait(t))
+    begin_level(t);
+    if (must_wait(t)) {
+        note_level(t);
         return 0;
+    }
     while (n < max && !t->is_gone) {
         struct pkt *p = pkt_alloc(t->pool);
         bool take = true;
@@ -334,6 +389,7 @@ tap_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
         else
             pkt_free(p);
     }
+    note_level(t);
     return n;
 }
 
@@ -448,6 +504,7 @@ tap_set_hold(struct netdev *dev, const struct netdev_hold *conf,
     int rc;
 
     if (!conf) {
+        __atomic_store_n(&t->rate_bps, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&t->holds, false, __ATOMIC_RELAXED);
         return t->hold ? hold_set(t->hold, NULL, err) : 0;
     }
@@ -459,8 +516,10 @@ tap_set_hold(struct netdev *dev, const struct netdev_hold *conf,
         if (rc == 0)
             __atomic_store_n(&t->hold, hold, __ATOMIC_RELEASE);
     }
-    if (rc == 0)
+    if (rc == 0) {
+        __atomic_store_n(&t->rate_bps, conf->rate_bps, __ATOMIC_RELAXED);
         __atomic_store_n(&t->holds, true, __ATOMIC_RELAXED);
+    }
     return rc;
 }
 

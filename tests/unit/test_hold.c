@@ -192,6 +192,35 @@ Test(hold, every_way_to_say_a_class)
     end();
 }
 
+Test(hold, a_queue_that_is_not_read_is_known_to_fill)
+{
+    const struct timespec while_it_fills = {0, 100000000}; /* at 1 Gb/s */
+    struct pkt *pkts[1];
+
+    begin(&by_dscp);
+    cr_assert_eq(dev->rx_high,
+                 counter_get(&dev->stats.n_ring_slots) / NETDEV_RING_HIGH);
+    for (int round = 0; round < 3; round++) {
+        bool holds = round != 1;
+
+        dev->cls->set_hold(dev, holds ? &by_dscp : NULL, NULL);
+        for (int i = 0; i < 5; i++)
+            say(NULL, -1, false);
+        for (int i = 0; i < 2; i++) { /* neither finds it empty */
+            nanosleep(&while_it_fills, NULL);
+            cr_assert_eq(dev->cls->rx(dev, pkts, 1), 1);
+            pkt_free(pkts[0]);
+        }
+        if (holds)
+            cr_assert_gt(dev->rx_level, dev->rx_high);
+        else
+            cr_assert_eq(dev->rx_level, 0, "they are held to no rate");
+        cr_assert_eq(arrived(100), 3);
+        cr_assert_eq(dev->rx_level, 0, "it was found empty");
+    }
+    end();
+}
+
 Test(hold, pfc_ends_here_and_other_frames_do_not)
 {
     uint8_t frame[1600];
