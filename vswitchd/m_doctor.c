@@ -398,6 +398,27 @@ look_at_past(struct diagnosis *x, int prio)
                     c.kernel_violations);
 }
 
+/* A switch that does not keep up loses nothing lossless, but its peers wait
+ * for it: that is to be known. */
+static void
+look_at_overload(struct diagnosis *x)
+{
+    struct counts c;
+
+    counts_get(x->v->port, false, &c);
+    x->n_ring_pauses = c.nd.n_ring_pauses;
+    if (!x->n_ring_pauses)
+        return;
+    doctor_find(x, YES, "overload", 0, NULL,
+                "%" PRIu64 " times the peer was paused since the %s was a "
+                "quarter full: the thread of bridge %s did not keep up; it "
+                "may need a core of its own (--cpu, --fifo)",
+                x->n_ring_pauses,
+                x->v->port->cls == &netdev_tap ? "queue of the TAP"
+                                               : "receive ring",
+                x->v->bridge->name);
+}
+
 /* --- the answer --------------------------------------------------------- */
 
 static struct json_object *
@@ -433,7 +454,6 @@ diagnose(struct diagnosis *x)
     x->headroom_bytes = v->pp->pg[x->group].headroom_bytes;
     port_stats(v->port, &nd);
     x->n_slots = nd.n_ring_slots;
-    x->n_ring_pauses = nd.n_ring_pauses;
     x->ring_bytes = x->n_slots * v->cb->max_frame_bytes;
     x->ring_needed_bytes = stall_bytes(v, x->stall_ns);
     look_at_headroom(x);
@@ -461,6 +481,7 @@ add_diagnosis(const struct port_view *v, int prio, struct json_object *to)
     doctor_peer(&x);
     doctor_host(&x);
     look_at_past(&x, prio);
+    look_at_overload(&x);
     json_add_text(o, "port", v->port->name);
     json_add_text(o, "bridge", v->bridge->name);
     json_add_uint(o, "priority", (uint64_t) prio);
@@ -525,7 +546,7 @@ const struct rpc_method methods_doctor[] = {
                   "pause-time, ring, tap-queue, "
                   "small-frames, buffers, rate, peer-rate, peer-pfc, "
                   "path, backpressure, sockets, interface, nic, "
-                  "violations.",
+                  "violations, overload (which makes no class less lossless).",
         .example = "{}",
         .handler = doctor_show,
     },
