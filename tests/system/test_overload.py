@@ -6,7 +6,11 @@ least), so that it forwards some 30,000 frames a second whatever the machine;
 the sender sends as fast as it can, and honours PFC."""
 import json
 import os
+import socket
+import struct
 import subprocess
+import threading
+import time
 
 import slc
 
@@ -18,21 +22,21 @@ RING = "24M"
 
 
 class Slow:
-    """h1 -- p1, switch, p2 -- h2; p1 and p2 of one type."""
+    """h1 -- p1, switch, p2 -- h2; p1 and p2 of these types."""
 
-    def __init__(self, t, kind):
+    def __init__(self, t, kinds, turn_us=TURN_US):
         self.sw = t.enter_context(slc.Netns("slow"))
         self.h1 = t.enter_context(slc.Netns("h1"))
         self.h2 = t.enter_context(slc.Netns("h2"))
         self.sw.veth("p1", "e1", self.h1, mtu=1500)
         self.sw.veth("p2", "e2", self.h2, mtu=1500)
-        os.environ["SLUICE_TEST_TURN_US"] = TURN_US
+        os.environ["SLUICE_TEST_TURN_US"] = turn_us
         try:
             self.d = t.enter_context(slc.Daemon(self.sw))
         finally:
             del os.environ["SLUICE_TEST_TURN_US"]
         self.d.rpc("bridge.add", name="br0")
-        for port in ("p1", "p2"):
+        for port, kind in zip(("p1", "p2"), kinds):
             self.d.rpc("port.add", bridge="br0", name=port, type=kind,
                        rate_bps=RATE, ring_bytes=RING if port == "p1" else 0,
                        pfc={"priorities": [3]})
@@ -43,18 +47,20 @@ class Slow:
                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                         stderr=subprocess.PIPE, text=True)
 
-    def load(self, prio):
-        """Frames of a priority at the highest rate for a second: what was
-        sent, and what the far end says of the flow."""
-        far = self.probe(self.h2, "e2", "-d", "20s", "--expect", "1",
-                         "--idle", "3s", "--barrier", "receive")
+    def load(self, *prios):
+        """Frames of each priority at the highest rate for a second: what was
+        sent, and what the far end says of each."""
+        far = self.probe(self.h2, "e2", "-d", "20s", "--expect",
+                         str(len(prios)), "--idle", "3s", "--barrier",
+                         "receive")
         assert far.stderr.readline() == "ready\n"
         far.stdin.write("go\n")  # it listens before the first frame
         far.stdin.flush()
         mac = ":".join("%02x" % o for o in self.h2.mac("e2"))
-        near = self.probe(
-            self.h1, "e1", "-d", "1s", "--drain", "10s", "-f",
-            "prio=%d,dst=%s,size=100" % (prio, mac), "send")
+        flows = [w for p in prios
+                 for w in ("-f", "prio=%d,dst=%s,size=100" % (p, mac))]
+        near = self.probe(self.h1, "e1", "-d", "1s", "--drain", "10s", *flows,
+                          "send")
         sent = json.loads(near.communicate(timeout=60)[0])
         got = json.loads(far.communicate(timeout=60)[0])
         return sent, got
@@ -62,9 +68,18 @@ class Slow:
     def stats(self, port):
         return self.d.rpc("stats.show", port=port)[0]["netdev"]
 
+    def told(self, port):
+        """What the doctor says of overload."""
+        return [f["message"] for row in self.d.rpc("doctor.show", port=port)
+                for f in row["findings"] if f["term"] == "overload"]
 
-def overload(t, kind):
-    s = Slow(t, kind)
+
+def of_prio(rows, prio):
+    row, = (r for r in rows if r["prio"] == prio)
+    return row
+
+
+def lossless_alone(s):
     sent, got = s.load(3)
     nd = s.stats("p1")
     flow, = got["received"]["flows"]
@@ -79,24 +94,123 @@ def overload(t, kind):
     # It was the ring that paused the peer: no group had too much.
     assert nd["n_ring_pauses"] > 0, nd
     assert sent["pfc"]["rx"]["paused_ns"][3] > 0, sent["pfc"]
-    # The same load without the promise overruns the switch.
-    sent, got = s.load(0)
+    message, = s.told("p1")
+    assert message.startswith("%d times" % nd["n_ring_pauses"]), message
+    s.d.rpc("stats.clear", port="p1")
+    assert not s.told("p1"), s.told("p1")
+
+
+def lossy_beside(s):
+    """A lossy class fills the ring to the brim, and loses; the lossless one
+    waits meanwhile."""
+    sent, got = s.load(3, 0)
     nd = s.stats("p1")
-    slc.diag("lossy: %d of %d frames lost in the ring"
-             % (nd["rx_ring_drops"], sent["sent"]["frames"]))
+    rows = {p: of_prio(got["received"]["flows"], p) for p in (3, 0)}
+    n = {p: of_prio(sent["sent"]["flows"], p)["sent"] for p in (3, 0)}
+    slc.diag("beside each other: %d of %d lossless, %d of %d lossy"
+             % (rows[3]["received"], n[3], rows[0]["received"], n[0]))
+    assert rows[3]["received"] == n[3] and rows[3]["lost"] == 0, (n, rows, nd)
+    assert rows[3]["reordered"] == 0 and rows[3]["duplicated"] == 0, rows
     assert nd["rx_ring_drops"] > 0, nd
+    assert rows[0]["received"] < n[0], (n, rows)
+
+
+def overload(t, *kinds):
+    if "afxdp" in kinds and "afxdp" not in slc.run(
+            slc.program("sluiced"), "--version").stdout:
+        raise slc.Skip("AF_XDP is not built in")
+    s = Slow(t, kinds)
+    lossless_alone(s)
+    lossy_beside(s)
 
 
 @slc.test("afpacket: a switch that cannot keep up loses nothing lossless")
 def _(t):
-    overload(t, "afpacket")
+    overload(t, "afpacket", "afpacket")
 
 
 @slc.test("afxdp: a switch that cannot keep up loses nothing lossless")
 def _(t):
-    if "afxdp" not in slc.run(slc.program("sluiced"), "--version").stdout:
-        raise slc.Skip("AF_XDP is not built in")
-    overload(t, "afxdp")
+    overload(t, "afxdp", "afxdp")
+
+
+@slc.test("mixed: a switch that cannot keep up loses nothing lossless")
+def _(t):
+    overload(t, "afxdp", "afpacket")
+    overload(t, "afpacket", "afxdp")
+
+
+class Datagrams:
+    """Numbered datagrams of the switch's own host, from a blocking socket, to
+    one at e2."""
+
+    def __init__(self, s, prio, seconds):
+        self.wrong, self.n = [], 0
+        with s.h2.entered():
+            self.far = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.far.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # RCVBUFFORCE
+        self.far.bind(("", 5000 + prio))
+        self.far.settimeout(2)
+        with s.sw.entered():
+            near = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        near.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, prio << 5)
+        reader = threading.Thread(target=self.read, daemon=True)
+        reader.start()
+        self.sent, end = 0, time.monotonic() + seconds
+        while time.monotonic() < end:
+            for _ in range(64):
+                near.sendto(struct.pack("!I", self.sent) + b"x" * 60,
+                            ("192.0.2.2", 5000 + prio))
+                self.sent += 1
+        near.close()
+        reader.join(60)
+        assert not reader.is_alive()
+        self.far.close()
+
+    def read(self):
+        """Until nothing comes for two seconds."""
+        while True:
+            try:
+                data = self.far.recv(2048)
+            except socket.timeout:
+                return
+            seq, = struct.unpack("!I", data[:4])
+            if seq != self.n and len(self.wrong) < 5:
+                self.wrong.append((self.n, seq))
+            self.n += 1
+
+
+@slc.test("tap: a switch that cannot keep up holds its host, and loses "
+          "nothing lossless")
+def _(t):
+    # 4,000 frames a second: a script has to send more.
+    s = Slow(t, ("afpacket", "afpacket"), turn_us="8000")
+    s.d.rpc("map.set", bridge="br0", trust="dscp")
+    s.d.rpc("port.add", bridge="br0", name="slct0", type="tap", rate_bps=RATE,
+            ring_bytes="16M", backpressure=True, pfc={"priorities": [3]})
+    s.sw.ip("addr", "add", "192.0.2.1/24", "dev", "slct0")
+    s.h2.ip("addr", "add", "192.0.2.2/24", "dev", "e2")
+    for ns, dev, at, far in ((s.sw, "slct0", "192.0.2.2", s.h2.mac("e2")),
+                             (s.h2, "e2", "192.0.2.1", s.sw.mac("slct0"))):
+        ns.ip("neigh", "replace", at, "dev", dev, "lladdr",
+              ":".join("%02x" % o for o in far))
+    got = Datagrams(s, 3, 2)
+    time.sleep(1.2)  # the kernel's counters are read once a second
+    nd = s.stats("slct0")
+    slc.diag("%d datagrams, %d ring pauses, %d holds, %d slots" % (
+        got.sent, nd["n_ring_pauses"], nd["n_holds"], nd["n_ring_slots"]))
+    assert got.n == got.sent and not got.wrong, (got.n, got.sent, got.wrong,
+                                                 nd)
+    assert nd["rx_ring_drops"] == 0 and nd["rx_backlog_drops"] == 0, nd
+    assert nd["n_ring_pauses"] > 0 and nd["n_holds"] > 0, nd
+    assert "TAP" in s.told("slct0")[0], s.told("slct0")
+    # The same load without the promise overruns the switch.
+    got = Datagrams(s, 0, 2)
+    time.sleep(1.2)
+    nd = s.stats("slct0")
+    slc.diag("lossy: %d of %d lost in the queue" % (nd["rx_ring_drops"],
+                                                    got.sent))
+    assert nd["rx_ring_drops"] > 0, nd
 
 
 slc.main(root=True, needs=["ip"])
