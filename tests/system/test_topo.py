@@ -29,6 +29,17 @@ topology:
 """
 
 
+def kill(pid):
+    """kill -9; it has ended then, whether its parent knows or not."""
+    def is_dead():
+        try:
+            return slc.proc_status(pid)["State"][0] in "ZX"
+        except OSError:
+            return True
+    os.kill(pid, signal.SIGKILL)
+    slc.wait_for(is_dead, "it is dead")
+
+
 def register(word):
     @slc.test("the ready topology %s is as expected" % word)
     def _(t):
@@ -124,8 +135,7 @@ def _(t):
     path = topo.file(SMALL)
     topo("up", path)
     shown = json.loads(topo("show", "--json").stdout)
-    os.kill(next(n["pid"] for n in shown["nodes"] if n["node"] == "sw"),
-            signal.SIGKILL)
+    kill(next(n["pid"] for n in shown["nodes"] if n["node"] == "sw"))
     topo("exec", "a", "--", "ip", "link", "del", "eth0")
     p = topo("show", "--json", check=False)
     assert p.returncode == 1
@@ -370,9 +380,7 @@ def _(t):
                               "control.sock")) as rpc:
         slc.wait_for(lambda: rpc.call("pfc.counters", {"port": "sw3"})[0][
             "rx"]["xoff"][3] > 3, "sw3 has paused sw1", 30)
-    os.kill(pid, signal.SIGKILL)
-    slc.wait_for(lambda: not os.path.exists("/proc/%d" % pid) or
-                 slc.proc_status(pid)["State"][0] == "Z", "it is dead")
+    kill(pid)
     time.sleep(0.2)  # of loss
     again = slc.popen("ip", "netns", "exec", ns, *argv,
                       stderr=subprocess.DEVNULL)
