@@ -126,8 +126,8 @@ check)
     build
     say "make check"
     status=0
-    # One job more than there are processors: those that wait for their turn
-    # (see Makefile.am) need none.
+    # One job more than there are processors: most tests wait, most of the
+    # time.
     make -s -j"$(($(nproc) + 1))" check || status=$?
     exec sh tests/summary "$status"
     ;;

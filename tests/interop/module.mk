@@ -20,4 +20,4 @@ dist_check_SCRIPTS += tests/interop/conformance/test_conformance.py
 EXTRA_DIST += \
 	tests/interop/conformance/paced.py \
 	tests/interop/conformance/patterns.py
-TESTS += tests/interop/conformance/test_conformance.py
+long_tests += tests/interop/conformance/test_conformance.py

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/sim/sim
-TESTS += tests/sim/sim
+long_tests += tests/sim/sim
 tests_sim_sim_SOURCES = \
 	tests/sim/build.c \
 	tests/sim/check.c \

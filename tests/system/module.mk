@@ -43,8 +43,9 @@ TESTS += $(daemon_tests)
 
 # sluice-topo: files that are wrong (no root needed), and on namespaces.
 EXTRA_DIST += tests/system/topo.py
+dist_check_SCRIPTS += tests/system/test_topo.py
+long_tests += tests/system/test_topo.py
 topo_tests = \
-	tests/system/test_topo.py \
 	tests/system/test_topo_docker.py \
 	tests/system/test_topo_files.py
 dist_check_SCRIPTS += $(topo_tests)
@@ -64,11 +65,12 @@ TESTS += tests/system/test_overload.py
 
 # The same on ports of other types.
 dist_check_SCRIPTS += tests/system/test_port_types.py
-TESTS += tests/system/test_port_types.py
+long_tests += tests/system/test_port_types.py
 
 # The PFC watchdog and what goes with it.
 dist_check_SCRIPTS += tests/system/test_watchdog.py
-TESTS += tests/system/test_watchdog.py
+long_tests += tests/system/test_watchdog.py
+
 # A link between two machines.
 dist_check_SCRIPTS += tests/system/test_vxlan.py
 TESTS += tests/system/test_vxlan.py

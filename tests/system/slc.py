@@ -335,13 +335,16 @@ def port_type(name):
 
 
 class Daemon:
-    """One sluiced in a namespace (None: this one), with its files in a
+    """One sluiced in a namespace (None: one of its own, where root can make
+    it; the interfaces of its bridges meet no others), with its files in a
     directory of its own (dir: an existing one, kept)."""
 
     def __init__(self, ns=None, args=(), dir=None, wait=True, name="sluiced",
                  wrap=()):
-        self.ns = ns
         self._stack = contextlib.ExitStack()
+        if not ns and os.geteuid() == 0:
+            ns = self._stack.enter_context(Netns("own"))
+        self.ns = ns
         self.dir = dir or self._stack.enter_context(tmpdir())
         self.socket = os.path.join(self.dir, "control.sock")
         self.database = os.path.join(self.dir, "sluice.db")
