@@ -160,8 +160,10 @@ class Fabric:
         for switch, ports in self.PORTS.items():
             self.ctl(switch, "bridge", "add", "br0")
             for port in ports:
+                kind = slc.port_type(port)
                 self.ctl(switch, "port", "add", "br0", port, "rate",
-                         PORT7 if port == "port7" else LINK, "ring", RING)
+                         PORT7 if port == "port7" else LINK, "ring", RING,
+                         *(() if kind == "afpacket" else ("type", kind)))
                 self.ctl(switch, "buffer", "set", port, "pg", str(LOSSLESS),
                          "xoff", XOFF, "xon", XON, "headroom", HEADROOM)
         self.ctl("sw3", "queue", "set", "port7",

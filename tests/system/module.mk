@@ -64,8 +64,12 @@ dist_check_SCRIPTS += tests/system/test_overload.py
 TESTS += tests/system/test_overload.py
 
 # The same on ports of other types.
-dist_check_SCRIPTS += tests/system/test_port_types.py
-long_tests += tests/system/test_port_types.py
+EXTRA_DIST += tests/system/port_types.py
+port_type_tests = \
+	tests/system/test_port_types_afxdp.py \
+	tests/system/test_port_types_mixed.py
+dist_check_SCRIPTS += $(port_type_tests)
+long_tests += $(port_type_tests)
 
 # The PFC watchdog and what goes with it.
 dist_check_SCRIPTS += tests/system/test_watchdog.py

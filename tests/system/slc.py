@@ -119,6 +119,8 @@ def main(root=True, needs=()):
             diag(traceback.format_exc())
         print("%s %d - %s%s" % (verdict, number, name, note), flush=True)
         diag("%.1f s" % (time.monotonic() - began))
+    if _port_types:
+        diag("port types: " + " ".join(sorted(_port_types)))
     sys.exit(1 if failed else 0)
 
 
@@ -325,12 +327,16 @@ def popen(*argv, **kw):
     return Process(*argv, **kw)
 
 
+_port_types = set()  # those that were asked for
+
+
 def port_type(name):
-    """The type of a port for which a test names none: test_port_types.py
-    repeats tests with other ones."""
+    """The type of a port for which a test names none: port_types.py repeats
+    tests with other ones."""
     word = os.environ.get("SLUICE_TEST_PORT_TYPE", "afpacket")
     if word == "mixed":
-        return "afxdp" if name[-1] in "13579" else "afpacket"
+        word = "afxdp" if name[-1] in "13579" else "afpacket"
+    _port_types.add(word)
     return word
 
 

@@ -24,8 +24,8 @@ class Switch:
             self.ns.veth("p" + n, "h" + n)
         self.daemon = stack.enter_context(slc.Daemon(self.ns))
         self.ok("bridge", "add", "br0", "memory=32M")
-        self.ok("port", "add", "br0", "p1")
-        self.ok("port", "add", "br0", "p2")
+        for port in ("p1", "p2"):
+            self.ok("port", "add", "br0", port, "type", slc.port_type(port))
 
     def ctl(self, *argv, stdin=None):
         return subprocess.run(
