@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """sluice-topo and sluicectl port attach with Docker: the same topologies in
-containers.  SLUICE_TEST_IMAGE names our image; .ci/run makes an engine and
-that image where there is none."""
+containers.  SLUICE_TEST_IMAGE names our image; .ci/run makes an engine where
+there is none, and that image while other tests run: SLUICE_TEST_IMAGE_STATE is
+a file that comes to be when it is done."""
 import json
 import os
 import time
@@ -11,6 +12,7 @@ import slc
 from topo import Topo, line_of
 
 IMAGE = os.environ.get("SLUICE_TEST_IMAGE")
+STATE = os.environ.get("SLUICE_TEST_IMAGE_STATE")
 
 SMALL = """
 name: NAME
@@ -39,8 +41,28 @@ def engine():
         raise slc.Skip("no Docker engine answers")
     if not IMAGE:
         raise slc.Skip("SLUICE_TEST_IMAGE is not set: .ci/run makes one")
+    if STATE:
+        await_image()
     if slc.run("docker", "image", "inspect", IMAGE, check=False).returncode:
         raise slc.Skip("there is no image %s" % IMAGE)
+
+
+def await_image():
+    """Until .ci/image has said what came of it."""
+    # A bound for what hangs; then for the first of the tests only.
+    limit = 0 if waited else 600
+    waited.append(True)
+    slc.wait_for(lambda: os.path.exists(STATE), "our image is made", limit,
+                 0.2)
+    with open(STATE) as f:
+        verdict, _, details = f.read().partition("\n")
+    if verdict != "ready":
+        slc.diag(details or verdict)
+        word, _, reason = verdict.partition(" ")
+        raise slc.Skip(reason) if word == "skip" else AssertionError(reason)
+
+
+waited = []
 
 
 def small(topo):
