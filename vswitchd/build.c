@@ -45,7 +45,8 @@ build_tap_ring(const struct conf_port *cp)
 
 /* The receive ring of a port.  An automatic one is the provider's, unless the
  * port has a lossless class: then it holds, in frames of full size, what
- * arrives at line rate while the thread does not run. */
+ * arrives at line rate while the thread does not run, and what may lie there
+ * before. */
 static uint32_t
 ring_bytes(const struct build *x, const struct conf_port *cp,
            uint64_t speed_bps)
@@ -62,7 +63,8 @@ ring_bytes(const struct build *x, const struct conf_port *cp,
         !conf_lossless_groups(x->conf, cp))
         return cp->ring_bytes;
     conf_port_headroom_terms(x->conf, cp, &live, HEADROOM_MIN_STALL_NS, &h);
-    bytes = (h.stall_bytes * 5 / 4 / frame + PKT_BATCH) * (frame + beside);
+    bytes = netdev_ring_for(h.stall_bytes * 5 / 4 / frame + PKT_BATCH) *
+            (frame + beside);
     bytes = (bytes + RING_STEP - 1) / RING_STEP * RING_STEP;
     if (bytes <= RING_DEFAULT)
         return 0;

@@ -3,7 +3,8 @@
  * The doctor: is each lossless class really lossless, and if not, how many
  * bytes are missing where?  The rule is lib/qos/headroom.h with the stall that
  * the datapath measures; beside the headroom, the receive ring has to hold
- * what arrives while the thread does not run.  Control thread.
+ * what arrives while the thread does not run, above the level up to which it
+ * may be full before that.  Control thread.
  */
 #include "doctor.h"
 #include "json.h"
@@ -329,7 +330,8 @@ look_at_buffers(struct diagnosis *x)
         return;
     /* Buffers are kept for headroom by its bytes, one for each 256, but no
      * more than half of all. */
-    bytes = x->ring_needed_bytes / (PKT_MIN_LEN + WIRE_OVERHEAD) * 256 + 1024;
+    bytes = stall_bytes(v, x->stall_ns) / (PKT_MIN_LEN + WIRE_OVERHEAD) * 256 +
+            1024;
     if (needed > v->bridge->sizes.n_buffers / 2) {
         bytes =
             v->cb->memory_bytes * 9 / 4 * needed / v->bridge->sizes.n_buffers;
@@ -455,7 +457,7 @@ diagnose(struct diagnosis *x)
     port_stats(v->port, &nd);
     x->n_slots = nd.n_ring_slots;
     x->ring_bytes = x->n_slots * v->cb->max_frame_bytes;
-    x->ring_needed_bytes = stall_bytes(v, x->stall_ns);
+    x->ring_needed_bytes = netdev_ring_for(stall_bytes(v, x->stall_ns));
     look_at_headroom(x);
     look_at_headroom_pool(x);
     look_at_pause_time(x);

@@ -24,6 +24,13 @@
 #define NETDEV_RING_HIGH 4
 #define NETDEV_NAME_MAX  15 /* IFNAMSIZ - 1 */
 
+/* The ring of which that rest is so much. */
+static inline uint64_t
+netdev_ring_for(uint64_t rest)
+{
+    return rest + (rest + NETDEV_RING_HIGH - 2) / (NETDEV_RING_HIGH - 1);
+}
+
 struct netdev;
 
 struct netdev_args {

@@ -112,6 +112,10 @@ def _(t):
     d.rpc("port.set", name="slct0", ring_bytes="64K")
     f = terms(d, "p1")["ring"]
     assert f["short_bytes"] > 0 and "port set p1 ring" in f["command"], f
+    # A quarter of it may be full already when a stall begins.
+    row, = doctor(d, "p1")
+    arrives = row["stall_ns"] // 8  # at 1 Gb/s
+    assert row["ring_needed_bytes"] * 3 // 4 >= arrives, row
     f = terms(d, "slct0")["tap-queue"]
     row, = doctor(d, "slct0")
     assert row["ring_bytes"] == 32 * 1522, row
