@@ -127,8 +127,8 @@ check)
     say "make check"
     status=0
     # One job more than there are processors: most tests wait, most of the
-    # time.
-    make -s -j"$(($(nproc) + 1))" check || status=$?
+    # time.  What each has to say comes when it has ended (-O).
+    make -s -O -j"$(($(nproc) + 1))" check || status=$?
     exec sh tests/summary "$status"
     ;;
 bench)
