@@ -16,6 +16,8 @@ RUNS = (("test_watchdog", ""), ("test_topology", ""), ("test_vendor_plans", ""),
         ("test_daemon_ports", ""), ("test_doctor", ""), ("test_ports", ""),
         ("test_counters", ""), ("test_qos", ""), ("test_buffers", ""),
         ("test_flow", ""), ("../interop/test_of_ports", ""),
+        ("../interop/conformance/test_conformance", ""),
+        ("../interop/test_controllers", "loses nothing"),
         ("test_daemon", "ports"), ("test_daemon_rpc", "events: link"))
 TYPES = {"afxdp": "afxdp", "mixed": "afpacket afxdp"}
 
