@@ -192,6 +192,23 @@ def proc_status(pid):
         return {k: v.strip() for k, v in pairs}
 
 
+@contextlib.contextmanager
+def stopped(pid):
+    """A process stands still meanwhile: every thread, not only soon."""
+    def is_still():
+        states = set()
+        for tid in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/stat" % (pid, tid)) as f:
+                states.add(f.read().rsplit(")", 1)[1].split()[0])
+        return states == {"T"}
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        wait_for(is_still, "process %d has stopped" % pid, step=0.001)
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
 def rss_kib(pid):
     return int(proc_status(pid)["VmRSS"].split()[0])
 

@@ -4,7 +4,6 @@
 go and come back, taps, bridges beside each other, changes under traffic, and
 pauses that are let go of."""
 import contextlib
-import signal
 import struct
 import threading
 import time
@@ -518,12 +517,9 @@ def _(t):
     rounds = 5 if slc.port_type("p1") == "afxdp" else 1
     n_sent, e = 0, None
     while e is None:
-        d.proc.send_signal(signal.SIGSTOP)
-        try:
+        with slc.stopped(d.pid):
             for i in range(400):
                 h1.send(slc.frame(h2.mac, h1.mac, tags=[(0, 3)], size=1000))
-        finally:
-            d.proc.send_signal(signal.SIGCONT)
         n_sent += 400
         rounds -= 1
         try:
@@ -561,9 +557,8 @@ def _(t):
     for _ in range(20):
         for i in range(250):  # 200 ms of the line
             h1.send(slc.frame(h2.mac, h1.mac, tags=[(0, 3)], size=1000))
-        d.proc.send_signal(signal.SIGSTOP)
-        time.sleep(0.15)
-        d.proc.send_signal(signal.SIGCONT)
+        with slc.stopped(d.pid):
+            time.sleep(0.15)
         assert len(h2.recv_all(3, limit=250)) == 250
         try:
             slc.wait_for(lambda: headroom() > before, "more headroom", 2.5)

@@ -4,7 +4,6 @@
 every command that it prints does what it says when it is pasted."""
 import json
 import os
-import signal
 import subprocess
 import time
 
@@ -241,9 +240,8 @@ def _(t):
     s = Sender(t, ns, "-f", "prio=3,size=1500,rate=45M,for=20s,dst=" + dst,
                "--pfc", "3", "-d", "20s", "send")
     for _ in range(60):
-        d.proc.send_signal(signal.SIGSTOP)
-        time.sleep(0.04)
-        d.proc.send_signal(signal.SIGCONT)
+        with slc.stopped(d.pid):
+            time.sleep(0.04)
         time.sleep(0.01)
         if "pause-time" in terms(d, "p1"):
             break

@@ -272,14 +272,11 @@ def _(t):
     raw.setsockopt(263, 20, 1)  # SOL_PACKET, PACKET_QDISC_BYPASS
     raw.bind(("host0", 0))
     a.d.rpc("port.set", name="host0", ring_bytes=65536)  # 32 frames
-    os.kill(a.d.pid, 19)  # SIGSTOP: so that the queue is full
-    try:
+    with slc.stopped(a.d.pid):  # so that the queue is full
         for n in range(100):
             with contextlib.suppress(OSError):
                 raw.send(b"\x02\0\0\0\0\x02" + b"\x02\0\0\0\0\x01" +
                          b"\x88\xb5" + bytes(60))
-    finally:
-        os.kill(a.d.pid, 18)
     raw.close()
     slc.wait_for(lambda: a.drops().get(("host0", "kernel-ring")),
                  "the loss is counted")

@@ -4,7 +4,6 @@
 real sluiced."""
 import hashlib
 import os
-import signal
 import socket
 import struct
 import threading
@@ -332,13 +331,10 @@ def _(t):
         # finds a PFC frame in its ring when it wakes up.
         rig.raw[2].send(xon)
         assert rig.raw[2].recv(10), "an XON did not let go"
-        os.kill(rig.d.pid, signal.SIGSTOP)
-        slc.wait_for(lambda: slc.proc_status(rig.d.pid)["State"][0] == "T",
-                     "the switch is stopped")
-        before = 1 + len(rig.raw[2].recv_all(quiet=0.05))
-        rig.raw[2].send(xoff)
-        time.sleep(0.05)
-        os.kill(rig.d.pid, signal.SIGCONT)
+        with slc.stopped(rig.d.pid):
+            before = 1 + len(rig.raw[2].recv_all(quiet=0.05))
+            rig.raw[2].send(xoff)
+            time.sleep(0.05)
         after, end = 0, time.monotonic() + 0.3
         while time.monotonic() < end:
             after += len(rig.raw[2].recv_all(quiet=0.02, limit=1000))

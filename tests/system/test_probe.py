@@ -3,7 +3,6 @@
 """sluice-probe against itself, and against raw sockets, over veth: faults on
 purpose are counted exactly, pauses are honoured and sent."""
 import json
-import os
 import signal
 import subprocess
 import time
@@ -170,14 +169,11 @@ def _(t):
               "--drain", "0", "-f", "prio=3,size=60,dst=" + DST).go()
     assert raw.recv(10), "the probe does not send"
     # Stopped, it cannot look; the PFC frame lies in its ring meanwhile.
-    os.kill(s.proc.pid, signal.SIGSTOP)
-    slc.wait_for(lambda: slc.proc_status(s.proc.pid)["State"][0] == "T",
-                 "the probe is stopped")
-    raw.drain()
-    xoff = slc.pfc(slc.mac(DST), {3: 65535})
-    raw.send(xoff)
-    time.sleep(0.1)  # credit
-    os.kill(s.proc.pid, signal.SIGCONT)
+    with slc.stopped(s.proc.pid):
+        raw.drain()
+        xoff = slc.pfc(slc.mac(DST), {3: 65535})
+        raw.send(xoff)
+        time.sleep(0.1)  # credit
     end, after = time.monotonic() + 0.5, 0
     while time.monotonic() < end:
         raw.send(xoff)
