@@ -4,8 +4,10 @@
  *
  * An idle switch sleeps: nothing here wakes up by itself.  A busy one hardly
  * waits at all: a deadline that is nearer than a system call is spun for, and
- * a wait that turned out short makes the next ones spin a little first, up to
- * SPIN_MAX_NS; one long wait ends that.
+ * work that was done lets it look for more for SPIN_SHARE times as long, up to
+ * SPIN_MAX_NS, before it sleeps.  So it never looks in vain for more than that
+ * share of its work, and frames that come at a fifth of what it can carry, or
+ * in bursts, find it awake.
  */
 #include "dp_thread.h"
 
@@ -28,8 +30,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPIN_MAX_NS   UINT64_C(20000)   /* most to spin after a wake-up */
-#define SHORT_WAIT_NS UINT64_C(10000)   /* waits below that make us spin */
+#define SPIN_MAX_NS UINT64_C(50000) /* most to look for work in vain */
+#define SPIN_SHARE  2               /* of the time that work took */
+#define AWAY_NS                                                            \
+    UINT64_C(200000)                    /* an empty turn that long was not \
+                                           spent here */
+#define CROWDED_NS    (50 * NS_PER_MS)  /* no looking in vain after that */
+#define SHORT_WAIT_NS UINT64_C(10000)   /* waits that a lie may have ended */
 #define NEAR_NS       UINT64_C(3000)    /* deadlines that near are spun for */
 #define STARVED_NS    UINT64_C(100000)  /* all frame buffers in use: retry */
 #define RELEASE_NS    (200 * NS_PER_MS) /* letting go of pauses at the end */
@@ -62,8 +69,8 @@ struct dp_thread {
                                                 wait for room to send */
     int tx_fd[DP_MAX_PORTS];                 /* by slot; -1: none */
     uint16_t errors[1 + DP_MAX_PORTS];       /* POLLERRs in a row, as pfd */
-    uint64_t spin_ns;                        /* how long to spin, adapted */
-    uint64_t spin_until;                     /* end of the present spin */
+    uint64_t spin_ns;                        /* how long it may spin yet */
+    uint64_t crowded_until;                  /* not at all before that */
     bool out_lies;                           /* POLLOUT, yet nothing was taken:
                                                 wait for dp's timer */
 };
@@ -167,7 +174,7 @@ wait_for_work(struct dp_thread *t, uint64_t now, uint64_t deadline)
     uint32_t n = 1 + t->n + n_out;
     struct timespec ts;
     bool only_out = false;
-    uint64_t left, woken;
+    uint64_t left;
 
     if (!pkt_pool_n_free(dp_pool(t->dp))) {
         /* Rings that cannot be read would end every wait at once. */
@@ -183,21 +190,29 @@ wait_for_work(struct dp_thread *t, uint64_t now, uint64_t deadline)
     if (ppoll(t->pfd, n, deadline == CLOCK_NEVER ? NULL : &ts, NULL) > 0)
         only_out = after_wait(t, n_out);
     counter_add(&t->n_wakeups, 1);
-    woken = clock_ns();
+    /* A kernel that says "there is room" at once and then takes nothing (a
+     * device queue, not the socket, is full) must not make us turn in circles:
+     * the datapath tries again by its own timer. */
+    if (only_out && clock_ns() - now < SHORT_WAIT_NS)
+        t->out_lies = true;
+}
 
-    if (woken - now < SHORT_WAIT_NS) {
-        t->spin_ns = t->spin_ns * 2 + 1000;
-        if (t->spin_ns > SPIN_MAX_NS)
-            t->spin_ns = SPIN_MAX_NS;
-        /* A kernel that says "there is room" at once and then takes nothing
-         * (a device queue, not the socket, is full) must not make us turn in
-         * circles: the datapath tries again by its own timer. */
-        if (only_out)
-            t->out_lies = true;
-    } else {
+/* A turn ended, with or without work.  When others want the processor, who
+ * looks in vain is put aside for a whole slice at the next occasion, and who
+ * sleeps is let in when a frame comes. */
+static void
+note_turn(struct dp_thread *t, uint64_t now, uint64_t spent_ns, bool worked)
+{
+    if (worked)
+        t->spin_ns += SPIN_SHARE * spent_ns;
+    else
+        t->spin_ns -= t->spin_ns < spent_ns ? t->spin_ns : spent_ns;
+    if (!worked && spent_ns > AWAY_NS)
+        t->crowded_until = now + CROWDED_NS;
+    if (t->spin_ns > SPIN_MAX_NS)
+        t->spin_ns = SPIN_MAX_NS;
+    if (now < t->crowded_until)
         t->spin_ns = 0;
-    }
-    t->spin_until = woken + t->spin_ns;
 }
 
 static void
@@ -218,19 +233,18 @@ thread_main(void *arg)
     prctl(PR_SET_NAME, t->name);
     prctl(PR_SET_TIMERSLACK, 1);
     while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
-        uint64_t now, next;
+        uint64_t began, now, next;
 
         adopt(t);
-        now = clock_ns();
-        next = dp_run(t->dp, now);
+        began = clock_ns();
+        next = dp_run(t->dp, began);
         if (t->turn_ns)
             nanosleep(&(struct timespec){0, t->turn_ns}, NULL);
         if (dp_event_pending(t->dp) | dp_of_news(t->dp))
             signal_control(t);
-        if (next <= now)
-            continue;
         now = clock_ns();
-        if (now < t->spin_until || next < now + NEAR_NS)
+        note_turn(t, now, now - began, dp_n_read(t->dp) > 0);
+        if (next <= began || t->spin_ns > 0 || next < now + NEAR_NS)
             continue;
         wait_for_work(t, now, next);
     }

@@ -244,6 +244,12 @@ next_turn(struct dp *dp)
     return dp->wake_ns < dp->now_ns ? dp->now_ns : dp->wake_ns;
 }
 
+uint32_t
+dp_n_read(const struct dp *dp)
+{
+    return dp->n_read;
+}
+
 uint64_t
 dp_run(struct dp *dp, uint64_t now_ns)
 {
@@ -252,6 +258,7 @@ dp_run(struct dp *dp, uint64_t now_ns)
     dp->now_ns = now_ns;
     dp->more = false;
     dp->rx_more = false;
+    dp->n_read = 0;
     dp->wake_ns = CLOCK_NEVER;
 
     dp_leave(dp);

@@ -171,6 +171,8 @@ bool dp_post(struct dp *, struct dp_call *);
  * it wants to run: now_ns if there is more to do at once, CLOCK_NEVER if only
  * a frame or a message can give it work. */
 uint64_t dp_run(struct dp *, uint64_t now_ns);
+/* dp: frames that the last turn read. */
+uint32_t dp_n_read(const struct dp *);
 /* dp: sends XON for every pause that is held on a peer; true when all went. */
 bool dp_release_pauses(struct dp *, uint64_t now_ns);
 /* dp: slots whose last send found the kernel full, to be polled for POLLOUT;

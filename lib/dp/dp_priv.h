@@ -70,6 +70,7 @@ struct dp {
     uint64_t now_ns;     /* time of this turn */
     uint64_t promise_ns; /* what the last turn returned */
     bool rx_more;        /* a ring may hold more frames */
+    uint32_t n_read;     /* frames of this turn */
     bool more;           /* this turn leaves work to do */
     bool is_normal;      /* no frame need be looked at by flow tables */
     bool counts_normal;  /* an entry counts them all the same */

@@ -47,8 +47,10 @@ dp_rx(struct dp *dp)
     for (int i = dp_set_next(&dp->up, 0); i >= 0;
          i = dp_set_next(&dp->up, i + 1)) {
         struct dp_port *port = dp->port[i];
-        bool has_more = rx_batch(dp, port) == PKT_BATCH;
+        uint32_t n = rx_batch(dp, port);
+        bool has_more = n == PKT_BATCH;
 
+        dp->n_read += n;
         if (has_more)
             dp->rx_more = true;
         if (dp_unlikely(port->netdev->rx_level > port->netdev->rx_high ||
