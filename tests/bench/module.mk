@@ -10,9 +10,14 @@ tests_bench_veth_gen_LDADD = lib/wire/libwire.a lib/base/libbase.a
 EXTRA_DIST += tests/bench/pause_jitter.py tests/bench/peers.py \
 	tests/bench/flows.py tests/bench/run.py tests/bench/tcp.py
 
+if AFXDP
 bench_programs += tests/bench/veth_probe
-tests_bench_veth_probe_SOURCES = tests/bench/veth_probe.c
-tests_bench_veth_probe_LDADD = lib/wire/libwire.a lib/base/libbase.a
+endif
+tests_bench_veth_probe_SOURCES = tests/bench/veth_probe.c \
+	tests/bench/xdp_load.c tests/bench/xdp_load.h
+tests_bench_veth_probe_CPPFLAGS = $(AM_CPPFLAGS) $(XDP_CFLAGS)
+tests_bench_veth_probe_LDADD = lib/wire/libwire.a lib/base/libbase.a \
+	$(XDP_LIBS)
 
 bench_programs += tests/bench/bare_loop tests/bench/port_loop
 tests_bench_bare_loop_SOURCES = tests/bench/bare_loop.c

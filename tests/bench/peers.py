@@ -38,38 +38,67 @@ def text_of(mac):
 
 
 class Bed:
-    """in --veth--> peer --veth--> out, each in its own namespace."""
+    """in --veth--> peer --veths--> out, each in its own namespace: what comes
+    in at p1 goes to all other ports in turn, to as many addresses as are
+    asked for (a power of two)."""
 
-    def __init__(self, stack, mtu=1500):
+    def __init__(self, stack, mtu=1500, n_ports=2, n_addresses=1):
         self.mtu = mtu
+        self.n_addresses = max(n_addresses, 1 << (n_ports - 2).bit_length())
+        self.kind = "skb"   # what frames of the load are; see veth_probe
         self.sw = stack.enter_context(slc.Netns("bsw"))
         self.src = stack.enter_context(slc.Netns("bsrc"))
         self.dst = stack.enter_context(slc.Netns("bdst"))
+        self.ports = ["p%d" % (i + 1) for i in range(n_ports)]
+        self.outs = ["e%d" % (i + 1) for i in range(1, n_ports)]
         self.sw.veth("p1", "e1", self.src, mtu=mtu)
-        self.sw.veth("p2", "e2", self.dst, mtu=mtu)
+        for port, out in zip(self.ports[1:], self.outs):
+            self.sw.veth(port, out, self.dst, mtu=mtu)
         self.src_mac = text_of(self.src.mac("e1"))
-        # Not that of e2: what has been counted and stamped is not for the
-        # receiver's stack to look at too, on the switch's core.
-        self.dst_mac = "02:00:00:00:0e:02"
+        # Not those of the interfaces: what has been counted and stamped is
+        # not for the receiver's stack to look at too, on the switch's core.
+        self.dst_mac = "02:00:00:01:00:00"
 
     def teach(self):
-        """Lets the peer learn where both ends are."""
-        for ns, ifname, mac in ((self.dst, "e2", self.dst_mac),
-                                (self.src, "e1", self.src_mac)):
-            ns.run(bench_program("veth_gen"), ifname, "ff:ff:ff:ff:ff:ff",
-                   mac, "64", str(TEACH_SECONDS), "-", "1", "200")
+        """Lets the peer learn where all addresses are."""
+        per_port = -(-self.n_addresses // len(self.outs))
+        for i, out in enumerate(self.outs):
+            first = i * per_port
+            n = min(per_port, self.n_addresses - first)
+            if n > 0:
+                self.say(self.dst, out, "02:00:00:01:%02x:%02x"
+                         % (first >> 8, first & 255), n)
+        self.say(self.src, "e1", self.src_mac, 1)
+
+    @staticmethod
+    def say(ns, ifname, mac, n):
+        """Frames from n addresses, each more than once."""
+        pps = max(200, min(20 * n, 20000))
+        ns.run(bench_program("veth_gen"), ifname, "ff:ff:ff:ff:ff:ff", mac,
+               "64", str(max(TEACH_SECONDS, 2.5 * n / pps)), "-", str(n),
+               str(pps))
 
     def delivered(self):
-        text = self.dst.run("cat", "/sys/class/net/e2/statistics/rx_packets")
-        return int(getattr(text, "stdout", text))
+        total = 0
+        with self.dst.entered(), open("/proc/thread-self/net/dev",
+                                      encoding="ascii") as f:
+            for line in f:
+                name, _, numbers = line.partition(":")
+                if name.strip() in self.outs:
+                    total += int(numbers.split()[1])
+        return total
 
     def probe(self, size, seconds, pps, flows=1):
         """A load at a rate: what veth_probe says, and how many arrived."""
         n0 = self.delivered()
+        # A frame of the kernel's own is a page at most.
+        kind = self.kind if size == "imix" or size <= 1514 else "skb"
         out = slc.run(*pinned(
             GEN_CPU, bench_program("veth_probe"), self.src.name, "e1",
-            self.dst.name, "e2", self.dst_mac, self.src_mac, str(size),
-            str(seconds), str(int(pps)), str(flows)), timeout=seconds + 20)
+            self.dst.name, "e2" if len(self.outs) == 1 else "any",
+            self.dst_mac, self.src_mac, str(size), str(seconds),
+            str(int(pps)), str(flows), str(self.n_addresses), kind),
+            timeout=seconds + 20)
         got = json.loads(out.stdout)
         got["arrived"] = min(self.delivered() - n0, got["sent"])
         return got
@@ -93,8 +122,12 @@ class Bed:
 def sluice(bed, port_type="afpacket", pfc=True):
     """PFC on priority 3, unless told otherwise."""
     with slc.Daemon(bed.sw, wrap=pinned(PEER_CPU)) as d:
-        d.rpc("bridge.add", name="br0")
-        for port in ("p1", "p2"):
+        # Beside the reserves of so many ports, rings of a useful size.
+        d.rpc("bridge.add", name="br0",
+              memory_bytes=max(64, 16 * len(bed.ports)) << 20)
+        if port_type == "afxdp":
+            bed.kind = "xdp"
+        for port in bed.ports:
             try:
                 d.rpc("port.add", bridge="br0", name=port, type=port_type,
                       **({"pfc": {"priorities": [3]}} if pfc else {}))
@@ -105,6 +138,10 @@ def sluice(bed, port_type="afpacket", pfc=True):
 
 @contextlib.contextmanager
 def bare(bed, program="bare_loop"):
+    if len(bed.ports) != 2:
+        raise slc.Skip("%s has two ports" % program)
+    if program != "bare_loop":
+        bed.kind = "xdp"
     loop = bed.sw.popen(*pinned(PEER_CPU, bench_program(program),
                                 "p1", "p2"))
     time.sleep(0.5)
@@ -122,7 +159,7 @@ def bridge(bed):
     bed.sw.ip("link", "add", "br0", "type", "bridge", "stp_state", "0",
               "forward_delay", "0")
     bed.sw.ip("link", "set", "br0", "up")
-    for port in ("p1", "p2"):
+    for port in bed.ports:
         bed.sw.ip("link", "set", port, "master", "br0")
     time.sleep(0.3)
     yield None
@@ -160,12 +197,18 @@ def ovs_on(ns, ports, config=(), program=OVS, wrap=pinned(PEER_CPU)):
                           "--unixctl=%s/vs.ctl" % d, env=env)
         stack.callback(end, switch)
         add = ["add-br", "br0", "--", "set", "bridge", "br0",
-               "datapath_type=netdev"]
+               "datapath_type=netdev",
+               "other_config:mac-table-size=131072"]
         for name, words in ports.items():
             add += ["--", "add-port", "br0", name]
             if words:
                 add += ["--", "set", "interface", name] + words
-        slc.run("ovs-vsctl", "--db=" + db, "--timeout=20", *add, env=env)
+        try:
+            slc.run("ovs-vsctl", "--db=" + db, "--timeout=60", *add, env=env,
+                    timeout=70)
+        except RuntimeError as e:
+            raise slc.Skip("Open vSwitch did not make %d ports in 60 s"
+                           % len(ports)) from e
         for name in ports:
             error = slc.run("ovs-vsctl", "--db=" + db, "get", "interface",
                             name, "error", env=env).stdout.strip()
@@ -179,7 +222,7 @@ def ovs_on(ns, ports, config=(), program=OVS, wrap=pinned(PEER_CPU)):
 @contextlib.contextmanager
 def ovs(bed, config=()):
     """On AF_PACKET: what its main thread polls, without a PMD thread."""
-    with ovs_on(bed.sw, {"p1": [], "p2": []}, config) as (pid, _):
+    with ovs_on(bed.sw, {port: [] for port in bed.ports}, config) as (pid, _):
         yield pid
 
 
@@ -188,7 +231,8 @@ def ovs_afxdp(bed):
     """On AF_XDP, generic or native as it can, its PMD thread on the peer's
     core."""
     words = ["type=afxdp", "options:xdp-mode=best-effort"]
-    with ovs_on(bed.sw, {"p1": words, "p2": words},
+    bed.kind = "xdp"
+    with ovs_on(bed.sw, {port: words for port in bed.ports},
                 ("pmd-cpu-mask=0x%x" % (1 << int(PEER_CPU)),)) as (pid, _):
         yield pid
 
@@ -198,6 +242,8 @@ def testpmd(bed):
     """DPDK's io forwarding between two af_packet ports, one polling core; a
     ring of 4096 frames each, which is where it lost nothing first."""
     program = slc.shutil.which("dpdk-testpmd")
+    if len(bed.ports) != 2:
+        raise slc.Skip("testpmd forwards between pairs of ports")
     if not program:
         raise slc.Skip("no testpmd: apt-get install dpdk-dev")
     frame = 2048 if bed.mtu <= 1500 else 16384
@@ -231,6 +277,8 @@ PEERS = {
     "sluice": sluice,
     "sluice-nopfc": functools.partial(sluice, pfc=False),
     "sluice-afxdp": functools.partial(sluice, port_type="afxdp"),
+    "sluice-afxdp-nopfc": functools.partial(sluice, port_type="afxdp",
+                                            pfc=False),
     "ovs": ovs,
     "ovs-afxdp": ovs_afxdp,
     "testpmd": testpmd,

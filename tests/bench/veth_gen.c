@@ -7,8 +7,8 @@
  *
  *   veth_gen IFACE DST-MAC SRC-MAC SIZE SECONDS [PRIO|-] [N-SRC] [PPS]
  *
- * PRIO puts an 802.1Q priority tag in (VID 0).  N-SRC spreads the source
- * address over that many values.  PPS 0 is as fast as possible.
+ * PRIO puts an 802.1Q priority tag in (VID 0).  N-SRC counts the source
+ * address up from there, over that many values.  PPS 0 is as fast as possible.
  */
 #include "base/clock.h"
 #include "wire/eth.h"
@@ -91,10 +91,12 @@ make_frames(const struct load *l, const uint8_t dst[6], int prio)
 static void
 spread_sources(const struct load *l, uint64_t first)
 {
-    for (uint64_t i = 0; i < BATCH; i++) {
-        uint32_t k = (uint32_t) ((first + i) % l->n_src);
+    uint32_t base = (uint32_t) (l->src[3] << 16 | l->src[4] << 8 | l->src[5]);
 
-        frames[i][9] = (uint8_t) (l->src[3] + (k >> 16));
+    for (uint64_t i = 0; i < BATCH; i++) {
+        uint32_t k = (uint32_t) ((first + i) % l->n_src) + base;
+
+        frames[i][9] = (uint8_t) (k >> 16);
         frames[i][10] = (uint8_t) (k >> 8);
         frames[i][11] = (uint8_t) k;
     }

@@ -3,14 +3,22 @@
  * veth_probe: a load at a rate from one network namespace to another, and what
  * became of it: how many frames arrived, and how long some of them took.
  *
- *   veth_probe IN-NS IN-IF OUT-NS OUT-IF DST SRC SIZE|imix SECONDS PPS FLOWS
+ *   veth_probe IN-NS IN-IF OUT-NS OUT-IF DST SRC SIZE|imix SECONDS PPS
+ *              FLOWS ADDRESSES skb|xdp
  *
- * Frames are UDP over IPv4, of FLOWS source ports and addresses.  One in
- * SAMPLE carries the time at which it was sent and goes to a port of its own;
- * a filter lets those alone reach the receiving socket, where the kernel
- * stamps them, so that receiving costs next to nothing.  All others are
- * counted by the interface.  Prints a line of JSON.
+ * Frames are UDP over IPv4, of FLOWS pairs of ports and to ADDRESSES addresses
+ * from DST on, whose last two octets differ (a power of two). OUT-IF may be
+ * any. A packet socket sends them, or
+ * what is faster and for interfaces whose peer has an XDP program
+ * (xdp_load.h).  Whatever is on their core goes first: the kernel's share of
+ * what comes in must not wait for us.  One in SAMPLE carries the time at which
+ * it was sent and goes to a port of its own; a filter lets those alone reach
+ * the receiving socket, where the kernel stamps them, so that receiving costs
+ * next to nothing.  All others are counted by the interface.  Prints a line of
+ * JSON.
  */
+#include "xdp_load.h"
+
 #include "base/clock.h"
 #include "base/csum.h"
 #include "wire/eth.h"
@@ -36,9 +44,11 @@
 #define SAMPLE     32
 #define MAX_FRAME  9216
 #define MAX_STAMPS (1u << 21)
+#define LOOK_US    5000
 #define UDP_OFS    34
 #define DATA_OFS   42
 #define PROBE_PORT 7
+#define SPREAD     XDP_LOAD_SPREAD
 
 /* Lengths of an internet mix without FCS, as often as they occur in twelve. */
 static const uint16_t imix[12] = {60, 590, 60, 590, 60,   60,
@@ -47,7 +57,8 @@ static const uint16_t imix[12] = {60, 590, 60, 590, 60,   60,
 struct probe {
     int send_fd, recv_fd;   /* packet sockets in the two namespaces */
     uint32_t size;          /* of every frame; 0: the mix */
-    uint32_t n_flows;       /* sources in turn */
+    uint32_t n_flows;       /* pairs of ports in turn */
+    uint32_t n_to;          /* destinations in turn */
     uint64_t pps;           /* frames a second */
     uint64_t sent, refused; /* frames */
     uint32_t n_stamps;      /* in latency_ns */
@@ -73,11 +84,9 @@ real_ns(void)
     return (uint64_t) t.tv_sec * NS_PER_S + (uint64_t) t.tv_nsec;
 }
 
-static int
-open_in(const char *ns, const char *iface, int protocol)
+static void
+enter(const char *ns)
 {
-    struct sockaddr_ll to = {.sll_family = AF_PACKET,
-                             .sll_protocol = htons((uint16_t) protocol)};
     char path[128];
     int fd;
 
@@ -86,9 +95,19 @@ open_in(const char *ns, const char *iface, int protocol)
     if (fd < 0 || setns(fd, CLONE_NEWNET))
         die(ns);
     close(fd);
+}
+
+static int
+open_in(const char *ns, const char *iface, int protocol)
+{
+    struct sockaddr_ll to = {.sll_family = AF_PACKET,
+                             .sll_protocol = htons((uint16_t) protocol)};
+    int fd;
+
+    enter(ns);
     to.sll_ifindex = (int) if_nametoindex(iface);
     fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-    if (fd < 0 || !to.sll_ifindex ||
+    if (fd < 0 || (!to.sll_ifindex && strcmp(iface, "any") != 0) ||
         bind(fd, (struct sockaddr *) &to, sizeof(to)))
         die(iface);
     return fd;
@@ -105,7 +124,6 @@ open_sockets(struct probe *p, char **argv)
         BPF_STMT(BPF_RET | BPF_K, 0),
     };
     struct sock_fprog prog = {4, code};
-    struct timeval wait = {.tv_usec = 100000};
     int one = 1, bytes = 16 << 20;
 
     p->send_fd = open_in(argv[1], argv[2], 0);
@@ -113,9 +131,7 @@ open_sockets(struct probe *p, char **argv)
     setsockopt(p->send_fd, SOL_PACKET, PACKET_QDISC_BYPASS, &one, sizeof(one));
     if (setsockopt(p->recv_fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog,
                    sizeof(prog)) ||
-        setsockopt(p->recv_fd, SOL_SOCKET, SO_TIMESTAMPNS, &one,
-                   sizeof(one)) ||
-        setsockopt(p->recv_fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)))
+        setsockopt(p->recv_fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one)))
         die("socket options");
     setsockopt(p->recv_fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes));
 }
@@ -136,6 +152,8 @@ note(struct probe *p, struct msghdr *msg, const uint8_t *frame)
         at_ns > sent_ns ? (uint32_t) (at_ns - sent_ns) : 0;
 }
 
+/* Looks now and then, and never waits: to wake us up would cost the core of
+ * the switch more than the frame does. */
 static void *
 receive(void *arg)
 {
@@ -148,11 +166,47 @@ receive(void *arg)
                              .msg_iovlen = 1,
                              .msg_control = control,
                              .msg_controllen = sizeof(control)};
+        ssize_t n = recvmsg(p->recv_fd, &msg, MSG_DONTWAIT);
 
-        if (recvmsg(p->recv_fd, &msg, 0) >= DATA_OFS + 8)
+        if (n >= DATA_OFS + 8)
             note(p, &msg, frame);
+        else if (n < 0)
+            usleep(LOOK_US);
     }
     return NULL;
+}
+
+static void
+set_length(uint8_t *f, uint32_t len)
+{
+    uint16_t ip_len = htons((uint16_t) (len - 14));
+    uint16_t udp_len = htons((uint16_t) (len - UDP_OFS));
+    uint16_t sum;
+
+    memcpy(f + 16, &ip_len, 2);
+    memcpy(f + UDP_OFS + 4, &udp_len, 2);
+    memset(f + 24, 0, 2);
+    sum = htons(csum_fold(csum_add(0, f + 14, 20)));
+    memcpy(f + 24, &sum, 2);
+}
+
+/* All that does not differ from frame to frame. */
+static void
+make_frames(struct probe *p, const uint8_t dst[6], const uint8_t src[6])
+{
+    static const uint8_t ip[20] = {0x45, 0,  0,           0, 0, 0,  0,
+                                   0,    64, IPPROTO_UDP, 0, 0, 10, 0,
+                                   0,    1,  10,          0, 0, 2};
+
+    for (int i = 0; i < BURST; i++) {
+        uint8_t *f = frames[i];
+
+        memcpy(f, dst, 6);
+        memcpy(f + 6, src, 6);
+        f[12] = 8;
+        memcpy(f + 14, ip, sizeof(ip));
+        set_length(f, p->size ? p->size : imix[0]);
+    }
 }
 
 /* What frame k of the load is, in the i-th place of a burst. */
@@ -162,25 +216,21 @@ make_frame(const struct probe *p, int i, uint64_t k)
     uint8_t *f = frames[i];
     uint32_t len = p->size ? p->size : imix[k % 12];
     uint32_t flow = (uint32_t) (k % p->n_flows);
-    uint16_t ip_len = htons((uint16_t) (len - 14));
-    uint16_t udp_len = htons((uint16_t) (len - UDP_OFS));
-    uint16_t to = htons(k % SAMPLE ? 9 : PROBE_PORT);
+    uint16_t address = htons((uint16_t) (k * SPREAD & (p->n_to - 1)));
     uint16_t from = htons((uint16_t) (1024 + flow % 50000));
+    uint16_t to = htons((uint16_t) (9 + flow / 50000));
     uint64_t now_ns;
-    uint16_t sum;
 
-    memcpy(f + 16, &ip_len, 2);
-    f[28] = (uint8_t) (flow / 50000);
-    memset(f + 24, 0, 2);
-    sum = htons(csum_fold(csum_add(0, f + 14, 20)));
-    memcpy(f + 24, &sum, 2);
-    memcpy(f + UDP_OFS, &from, 2);
-    memcpy(f + UDP_OFS + 2, &to, 2);
-    memcpy(f + UDP_OFS + 4, &udp_len, 2);
+    if (!p->size)
+        set_length(f, len);
     if (k % SAMPLE == 0) {
+        to = htons(PROBE_PORT);
         now_ns = real_ns();
         memcpy(f + DATA_OFS, &now_ns, sizeof(now_ns));
     }
+    memcpy(f + 4, &address, 2);
+    memcpy(f + UDP_OFS, &from, 2);
+    memcpy(f + UDP_OFS + 2, &to, 2);
     return len;
 }
 
@@ -223,6 +273,30 @@ send_all(struct probe *p, double seconds)
     }
 }
 
+/* The same from within the kernel, in the namespace of the sender. */
+static void
+send_xdp(struct probe *p, const char *ns, const char *iface, double seconds)
+{
+    struct xdp_load l = {
+        .data = frames[0],
+        .len = p->size ? p->size : imix[10],
+        .is_mix = !p->size,
+        .pps = p->pps,
+        .duration_ns = (uint64_t) (seconds * 1e9),
+        .n_flows = p->n_flows,
+        .n_to = p->n_to,
+        .sample = SAMPLE,
+        .probe_port = PROBE_PORT,
+    };
+
+    enter(ns);
+    l.ifindex = if_nametoindex(iface);
+    errno = xdp_load_run(&l);
+    if (errno)
+        die("XDP load");
+    p->sent = l.n_sent;
+}
+
 static int
 by_value(const void *a, const void *b)
 {
@@ -241,50 +315,60 @@ percentile(const struct probe *p, double share)
     return p->latency_ns[i < p->n_stamps ? i : p->n_stamps - 1];
 }
 
+static void
+usage(void)
+{
+    fprintf(stderr, "usage: veth_probe IN-NS IN-IF OUT-NS OUT-IF DST SRC "
+                    "SIZE|imix SECONDS PPS FLOWS ADDRESSES skb|xdp\n");
+    exit(2);
+}
+
+static void
+print(const struct probe *p)
+{
+    printf("{\"sent\": %llu, \"refused\": %llu, \"samples\": %u, "
+           "\"p50_ns\": %u, \"p99_ns\": %u, \"p999_ns\": %u}\n",
+           (unsigned long long) p->sent, (unsigned long long) p->refused,
+           p->n_stamps, percentile(p, 0.5), percentile(p, 0.99),
+           percentile(p, 0.999));
+}
+
 int
 main(int argc, char **argv)
 {
-    static const uint8_t ip[20] = {0x45, 0,  0,           0, 0, 0,  0,
-                                   0,    64, IPPROTO_UDP, 0, 0, 10, 0,
-                                   0,    1,  10,          0, 0, 2};
+    struct sched_param idle = {.sched_priority = 0};
     struct probe p = {0};
     uint8_t dst[6], src[6];
     pthread_t receiver;
     double seconds;
 
-    if (argc != 11 || !eth_mac_parse(argv[5], dst) ||
-        !eth_mac_parse(argv[6], src)) {
-        fprintf(stderr, "usage: veth_probe IN-NS IN-IF OUT-NS OUT-IF DST SRC "
-                        "SIZE|imix SECONDS PPS FLOWS\n");
-        return 2;
-    }
+    if (argc != 13 || !eth_mac_parse(argv[5], dst) ||
+        !eth_mac_parse(argv[6], src))
+        usage();
     p.size = strcmp(argv[7], "imix") ? (uint32_t) atoi(argv[7]) : 0;
     seconds = atof(argv[8]);
     p.pps = strtoull(argv[9], NULL, 10);
     p.n_flows = (uint32_t) atoi(argv[10]);
+    p.n_to = (uint32_t) atoi(argv[11]);
     if ((p.size && (p.size < 60 || p.size > MAX_FRAME)) || seconds <= 0 ||
-        !p.pps || !p.n_flows || p.n_flows > 1000000)
+        !p.pps || !p.n_flows || p.n_flows > 1000000 || !p.n_to ||
+        p.n_to > 65536 || (p.n_to & (p.n_to - 1)))
         die("out of range");
-    for (int i = 0; i < BURST; i++) {
-        memcpy(frames[i], dst, 6);
-        memcpy(frames[i] + 6, src, 6);
-        frames[i][12] = 8;
-        memcpy(frames[i] + 14, ip, sizeof(ip));
-    }
+    make_frames(&p, dst, src);
     p.latency_ns = malloc(MAX_STAMPS * sizeof(uint32_t));
     open_sockets(&p, argv);
     if (!p.latency_ns || pthread_create(&receiver, NULL, receive, &p))
         die("start");
-    send_all(&p, seconds);
+    sched_setscheduler(0, SCHED_IDLE, &idle);
+    if (strcmp(argv[12], "xdp") == 0)
+        send_xdp(&p, argv[1], argv[2], seconds);
+    else
+        send_all(&p, seconds);
     usleep(150000); /* what is under way */
     __atomic_store_n(&p.done, true, __ATOMIC_RELAXED);
     pthread_join(receiver, NULL);
     qsort(p.latency_ns, p.n_stamps, sizeof(uint32_t), by_value);
-    printf("{\"sent\": %llu, \"refused\": %llu, \"samples\": %u, "
-           "\"p50_ns\": %u, \"p99_ns\": %u, \"p999_ns\": %u}\n",
-           (unsigned long long) p.sent, (unsigned long long) p.refused,
-           p.n_stamps, percentile(&p, 0.5), percentile(&p, 0.99),
-           percentile(&p, 0.999));
+    print(&p);
     free(p.latency_ns);
     return 0;
 }
