@@ -221,6 +221,21 @@ set_fast_path(struct dp_port *port)
                                     : class_of(pp, pp->pcp_to_prio[i]);
 }
 
+/* Which queues a pause may stop, where one may come while they are sent on. */
+static void
+set_look(struct dp_port *port)
+{
+    const struct pfc_conf *pfc = &port->pfc.conf;
+
+    port->look_q = 0;
+    port->n_cut = 0;
+    if (!port->netdev || !port->netdev->tx_look)
+        return;
+    for (int p = 0; p < N_PRIO; p++)
+        if (pfc->pause_rx || (pfc->honoured >> p & 1))
+            port->look_q |= (uint8_t) (1u << port->prio_to_queue[p]);
+}
+
 /* What a group holds of a pool goes with it to another. */
 static void
 set_group(struct dp *dp, struct dp_port *port, int pg)
@@ -254,6 +269,7 @@ configure(struct dp *dp, struct dp_port *port, struct dp_plan_port *pp)
     was = port->pfc.paused;
     pfc_set(&port->pfc, &pp->pfc, dp->now_ns);
     dp_pause_changed(dp, port, was); /* priority to queue may differ too */
+    set_look(port);
     for (int g = 0; g < N_PG; g++) {
         set_group(dp, port, g);
     }

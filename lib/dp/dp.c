@@ -4,7 +4,8 @@
  * thread and it (plans, calls, events), and the turn.
  *
  * A turn reads every port before it sends on any, so that a PFC frame that
- * lies in a receive ring stops its queue before the queue's next batch:
+ * lies in a receive ring stops its queue before the queue's next batch (and
+ * what is left of one that it finds under way: tx.c):
  *
  *   adopt a plan, run calls, change flow tables, send packet-outs
  *   rx: every port; frames end in queues, or in a drop counter

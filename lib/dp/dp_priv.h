@@ -35,6 +35,9 @@
  * which cannot see a PFC frame that lies behind data (tap), has more: the
  * queue of a TAP is not longer than so many. */
 #define DP_MAX_UNREAD 32
+/* Batches in a row that MAC control may cut short, before one is sent whole.
+ * More than one: it may be known of (AF_XDP) before it can be read. */
+#define DP_MAX_CUT 2
 /* When to try again a port that refused a frame, should no POLLOUT say so
  * earlier: doubling from the first to the last. */
 #define DP_RETRY_MIN_NS (UINT64_C(50) * NS_PER_US)

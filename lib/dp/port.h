@@ -65,6 +65,8 @@ struct dp_port {
     uint8_t ready;                   /* bit q: queue q has a frame */
     uint8_t paused_q;                /* bit q: queue q is paused by the peer */
     uint8_t shaped_q;                /* bit q: queue q has a maximum rate */
+    uint8_t look_q;                  /* bit q: a pause that comes while q is
+                                        sent on is to stop it: see tx.c */
     uint8_t xoff;                    /* bit g: group g is in XOFF, as noted */
     bool ctl_wait;    /* a MAC control frame was refused: no data before it */
     bool down;        /* said to be down, and nothing was sent since */
@@ -73,6 +75,7 @@ struct dp_port {
     bool is_wired;    /* sends on to the cable, not to its provider */
     bool no_send;     /* a controller said that nothing is to leave here */
     uint8_t n_again;  /* refusals in a row, for the time of the next try */
+    uint8_t n_cut;    /* batches in a row that MAC control cut short */
     uint8_t n_unread; /* full batches in a row that came from a provider
                          which may hide a pause behind them */
     /* As its ingress port: */

@@ -3,10 +3,13 @@
  * Stage tx: of every port that has frames, the scheduler picks at most one
  * batch from the queues that are neither paused nor out of rate, and the
  * provider takes what it can.  What it does not take goes back to the head of
- * its queue, in order, and so do the credits that it was charged.
+ * its queue, in order, and so do the credits that it was charged.  Where the
+ * kernel takes its time, what may be paused is sent in small parts: a pause
+ * that comes meanwhile keeps the rest.
  * What it takes is given back: stage release.
  */
 #include "dp/dp_priv.h"
+#include "pkt/offload.h"
 
 /* Frames of one queue that leave together, so that the scheduler is asked
  * once: no more than one frame of full size would be.  What it decides over
@@ -201,6 +204,69 @@ must_read_on(struct dp_port *port)
     return false;
 }
 
+/* Whether a look is worth while.  Not always, so that MAC control without end
+ * does not keep the port silent. */
+static bool
+must_look(const struct dp_port *port, const struct tx_batch *b)
+{
+    uint8_t queues = 0;
+
+    if (!port->look_q || port->n_cut >= DP_MAX_CUT)
+        return false;
+    for (uint32_t i = 0; i < b->n_runs; i++)
+        queues |= (uint8_t) (1u << b->run[i].queue);
+    return queues & port->look_q;
+}
+
+/* Frames from the i-th on to be sent before the next look.  The pieces of a
+ * super-frame, which leave as one message, are not divided. */
+static uint32_t
+until_look(const struct dp_port *port, const struct tx_batch *b, uint32_t i)
+{
+    uint32_t end = i + port->netdev->tx_look;
+
+    while (end < b->n && pkt_is_open(b->pkt[end - 1]) &&
+           pkt_is_open(b->pkt[end]))
+        end++;
+    return (end < b->n ? end : b->n) - i;
+}
+
+/* Sends the batch by and by, and stops as soon as MAC control has come, which
+ * the next turn begins with. */
+static enum netdev_tx
+send_looking(struct dp *dp, struct dp_port *port, const struct tx_batch *b,
+             uint32_t *n_sent)
+{
+    const struct netdev_class *cls = port->netdev->cls;
+    enum netdev_tx result = NETDEV_TX_OK;
+
+    while (*n_sent < b->n && result == NETDEV_TX_OK) {
+        uint32_t n = until_look(port, b, *n_sent), n_taken = 0;
+
+        if (cls->rx(port->netdev, NULL, 0)) {
+            port->n_cut++;
+            dp->more = true;
+            return result;
+        }
+        result = cls->tx(port->netdev, b->pkt + *n_sent, n, &n_taken);
+        *n_sent += n_taken;
+        if (n_taken < n)
+            break;
+    }
+    port->n_cut = 0;
+    return result;
+}
+
+static enum netdev_tx
+hand_over(struct dp *dp, struct dp_port *port, const struct tx_batch *b,
+          uint32_t *n_sent)
+{
+    if (dp_unlikely(must_look(port, b)))
+        return send_looking(dp, port, b, n_sent);
+    port->n_cut = 0;
+    return port->netdev->cls->tx(port->netdev, b->pkt, b->n, n_sent);
+}
+
 static void
 tx_port(struct dp *dp, struct dp_port *port)
 {
@@ -215,6 +281,7 @@ tx_port(struct dp *dp, struct dp_port *port)
     fill(port, dp->now_ns, &b);
     n = b.n;
     if (!n) {
+        port->n_cut = 0;
         /* Not the kernel but a pause or a rate holds it: polling for
          * POLLOUT would turn in circles. */
         dp_set_del(&dp->blocked, port->slot);
@@ -224,7 +291,7 @@ tx_port(struct dp *dp, struct dp_port *port)
     if (dp_unlikely(port->is_wired))
         n_sent = dp_wire_send(port, b.pkt, n, dp->now_ns, false);
     else
-        result = port->netdev->cls->tx(port->netdev, b.pkt, n, &n_sent);
+        result = hand_over(dp, port, &b, &n_sent);
     assert(n_sent <= n);
     if (dp_unlikely(n_sent < n))
         put_back(port, &b, n_sent);
@@ -235,7 +302,7 @@ tx_port(struct dp *dp, struct dp_port *port)
     }
     if (!port->ready)
         dp_set_del(&dp->busy, port->slot);
-    if (dp_likely(result == NETDEV_TX_OK && n_sent)) {
+    if (dp_likely(result == NETDEV_TX_OK && (n_sent || port->n_cut))) {
         if (port->ready)
             deadline(dp, port);
         return;

@@ -234,7 +234,9 @@ afpacket_open(const struct netdev_args *args, struct netdev **out,
     if (!a)
         return err_sys(err, ENOMEM, "\"%s\"", args->name);
     *a = (struct afpacket){
-        .up = {.cls = &netdev_afpacket, .has_lookahead = true},
+        .up = {.cls = &netdev_afpacket,
+               .has_lookahead = true,
+               .tx_look = NETDEV_TX_LOOK},
         .pool = args->pool,
         .frame_bytes = pkt_pool_frame_bytes(args->pool),
         .rx_fd = -1,

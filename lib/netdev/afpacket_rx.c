@@ -411,6 +411,8 @@ afpacket_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
     uint32_t n;
 
     scan(a);
+    if (max == 0)
+        return a->n_ctl;
     n = rx_control(a, pkts, max);
     while (n < max) {
         struct pkt *p;

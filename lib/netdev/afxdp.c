@@ -398,6 +398,8 @@ name_mode(struct afxdp *a, bool native)
     a->is_zero_copy =
         getsockopt(a->fd, SOL_XDP, XDP_OPTIONS, &opts, &len) == 0 &&
         (opts.flags & XDP_OPTIONS_ZEROCOPY);
+    if (!a->is_zero_copy) /* else tx hands frames over, and waits for none */
+        a->up.tx_look = NETDEV_TX_LOOK;
     a->up.mode = !native           ? "generic"
                  : a->is_zero_copy ? "native-zerocopy"
                                    : "native";

@@ -253,6 +253,16 @@ note_dropped(struct afxdp *a)
     }
 }
 
+/* How many of the MAC control frames that the program counted did not come
+ * yet. */
+static uint32_t
+n_control(const struct afxdp *a)
+{
+    return (
+        uint32_t) (__atomic_load_n(&a->prog.seen->n_ctl, __ATOMIC_RELAXED) -
+                   a->n_ctl_done);
+}
+
 uint32_t
 afxdp_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
 {
@@ -264,6 +274,8 @@ afxdp_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
     /* After that load: what lies in the ring has been counted. */
     uint64_t n_seen = __atomic_load_n(&a->prog.seen->n_ctl, __ATOMIC_RELAXED);
 
+    if (max == 0)
+        return n_control(a);
     if (a->n_held)
         afxdp_reclaim(a);
     note_dropped(a);

@@ -357,12 +357,31 @@ rx_queue(struct mem *m, struct pkt *pkts[], uint32_t max)
     return n;
 }
 
+/* MAC control frames that have arrived. */
+static uint32_t
+n_control(const struct mem *m)
+{
+    const struct mem_queue *q = &m->in;
+    uint32_t n = 0;
+
+    for (uint32_t i = q->head; n < q->n_macctl && i != q->tail; i++) {
+        const struct mem_slot *s = slot_at(q, i);
+
+        if (s->due_ns > m->now_ns)
+            break;
+        n += s->is_macctl && !s->taken;
+    }
+    return n;
+}
+
 static uint32_t
 mem_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
 {
     struct mem *m = mem_of(dev);
     uint32_t n;
 
+    if (max == 0)
+        return m->down ? 0 : n_control(m);
     if (m->load.n)
         return rx_load(m, pkts, max);
     n = m->down ? 0 : rx_queue(m, pkts, max);
@@ -389,6 +408,15 @@ queue_write(struct mem_queue *q, const struct pkt *p)
     return len;
 }
 
+/* Shows what was written where the next frame of q goes to who watches. */
+static bool
+is_lost(const struct mem *m, const struct mem_queue *q, uint32_t len,
+        uint64_t due_ns)
+{
+    return m->watch.fn &&
+           !m->watch.fn(m->watch.arg, slot_bytes(q, q->tail), len, due_ns);
+}
+
 static void
 tx_to_peer(struct mem *m, const struct pkt *p)
 {
@@ -405,8 +433,7 @@ tx_to_peer(struct mem *m, const struct pkt *p)
         due_ns += len * UINT64_C(8000000000) / m->line_rate_bps;
     if (due_ns < q->last_due_ns)
         due_ns = q->last_due_ns; /* a wire keeps order */
-    if (m->watch.fn &&
-        !m->watch.fn(m->watch.arg, slot_bytes(q, q->tail), len, due_ns))
+    if (is_lost(m, q, len, due_ns))
         return;
     queue_push(q, len, due_ns);
     note_peak(to);
@@ -422,9 +449,9 @@ tx_one(struct mem *m, const struct pkt *p)
         return;
     }
     len = queue_write(&m->out, p);
-    if (len)
+    if (len && !is_lost(m, &m->out, len, m->now_ns))
         queue_push(&m->out, len, m->now_ns);
-    else
+    else if (!len)
         counter_add(&m->dev.stats.tx_queue_drops, 1);
 }
 

@@ -22,7 +22,11 @@
  * left of it is for what arrives until the peer has stopped, and while we do
  * not run. */
 #define NETDEV_RING_HIGH 4
-#define NETDEV_NAME_MAX  15 /* IFNAMSIZ - 1 */
+/* The kernel's way of a frame to a virtual interface takes 1 to 4 us: after
+ * how many of them it is worth a look whether a pause has come.  A look, and
+ * one more call of the kernel, cost 100 ns. */
+#define NETDEV_TX_LOOK  8
+#define NETDEV_NAME_MAX 15 /* IFNAMSIZ - 1 */
 
 /* The ring of which that rest is so much. */
 static inline uint64_t
@@ -108,7 +112,9 @@ struct netdev_class {
      * order, len >= 14 each.  MAC control frames (EtherType 0x8808) that lie
      * anywhere in the ring are handed over first, ahead of the data frames
      * that came before them, when has_lookahead.  Fewer than max: the ring is
-     * empty at this moment, or the pool is. */
+     * empty at this moment, or the pool is.  With max 0 (only if tx_look > 0)
+     * it hands over nothing, and returns how many MAC control frames lie in
+     * the ring, as far as is known: 0 only if there are none. */
     uint32_t (*rx)(struct netdev *, struct pkt *pkts[], uint32_t max);
     /* Sends in order, as pkt_gather() says, padded to PKT_MIN_LEN.  A provider
      * that reads frames in any other way calls pkt_close() first.  Never
@@ -154,13 +160,16 @@ struct netdev {
     uint32_t mtu;                   /* L3 MTU of the interface at open */
     uint64_t speed_bps;             /* interface's own speed; 0: unknown */
     bool has_lookahead;             /* see rx */
-    char fallback[512];             /* auto: why it is not AF_XDP; else "" */
-    const char *mode;               /* afxdp: "native", "native-zerocopy",
-                                       "generic"; else null */
-    uint32_t rx_level; /* frames that the last rx left in the ring; TAP: that
-                          it may have left, if it holds, else 0 */
-    uint32_t rx_high;  /* so many are too many: the peer is to pause what is
-                          lossless; UINT32_MAX: never */
+    uint8_t tx_look; /* while so many frames are sent a MAC control frame may
+                        well come: then rx is asked (max 0).  0: sending takes
+                        no time, or rx does not know */
+    char fallback[512]; /* auto: why it is not AF_XDP; else "" */
+    const char *mode;   /* afxdp: "native", "native-zerocopy",
+                           "generic"; else null */
+    uint32_t rx_level;  /* frames that the last rx left in the ring; TAP: that
+                           it may have left, if it holds, else 0 */
+    uint32_t rx_high;   /* so many are too many: the peer is to pause what is
+                           lossless; UINT32_MAX: never */
     struct netdev_stats stats; /* see above */
 };
 
@@ -223,8 +232,8 @@ void netdev_mem_set_line_rate(struct netdev *, uint64_t rate_bps);
 /* Test: as if the interface went down: tx says so, nothing is received and
  * what arrives is lost (rx_ring_drops). */
 void netdev_mem_set_down(struct netdev *, bool down);
-/* Test: is shown every frame that the port sends to its peer, and when it is
- * due there; where it answers false the frame is lost on the wire. */
+/* Test: is shown every frame that the port sends, and when it is due at its
+ * peer; where it answers false the frame is lost on the wire. */
 struct netdev_mem_watch {
     bool (*fn)(void *arg, const uint8_t *frame, uint32_t len, uint64_t due_ns);
     void *arg; /* handed to fn */

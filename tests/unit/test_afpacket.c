@@ -279,6 +279,7 @@ Test(port, mac_control_overtakes_what_waits)
         struct pkt *p[PKT_BATCH];
         uint32_t n, n_data = 0, n_ctl = 0;
 
+        cr_assert_eq(t.dev->cls->rx(t.dev, NULL, 0), 0);
         for (int i = 0; i < 100; i++) {
             make_frame(frame, "", 0, seq++, sizeof(frame));
             netns_send(t.peer, frame, sizeof(frame));
@@ -286,6 +287,8 @@ Test(port, mac_control_overtakes_what_waits)
                 time[3] = (uint16_t) i;
                 macctl_encode_pfc(pfc, frame, 8, time);
                 netns_send(t.peer, pfc, sizeof(pfc));
+                cr_assert_eq(t.dev->cls->rx(t.dev, NULL, 0), i == 37 ? 1 : 2,
+                             "what waits is known, and still waits");
             }
         }
         while ((n = t.dev->cls->rx(t.dev, p, PKT_BATCH)) > 0) {

@@ -115,6 +115,87 @@ Test(dp_pfc, is_honoured_before_the_next_batch_wherever_it_lies)
     cr_assert_eq(rig_n(&rig, 1)->q_frames[3], 288);
 }
 
+/* Something happens while frames leave port 1, as where the kernel takes its
+ * time. */
+static struct {
+    uint32_t n;    /* frames that left */
+    uint32_t at;   /* when that many have; 0: each time */
+    uint8_t prios; /* a pause comes for these */
+} slow;
+
+static bool
+leaves(void *arg, const uint8_t *data, uint32_t len, uint64_t due_ns)
+{
+    (void) arg, (void) data, (void) len, (void) due_ns;
+    if (++slow.n == slow.at || slow.at == 0)
+        rig_pfc(&rig, 1, slow.prios, 65535);
+    return true;
+}
+
+/* 64 frames of 3 are queued at port 1, and 3 is not paused any more. */
+static void
+make_slow(uint32_t at, uint8_t prios)
+{
+    static const struct netdev_mem_watch watch = {leaves, NULL};
+
+    rig.conf[0].pg[3].limit_bytes = 1 << 20;
+    rig.nd[1]->tx_look = 8;
+    rig_apply(&rig);
+    rig_pfc(&rig, 1, P(3), 65535);
+    offer(3, 64);
+    rig_settle(&rig);
+    slow.at = at;
+    slow.prios = prios;
+    netdev_mem_set_watch(rig.nd[1], &watch);
+    rig_pfc(&rig, 1, P(3), 0);
+}
+
+Test(dp_pfc, stops_the_rest_of_a_batch_that_is_under_way)
+{
+    make_slow(9, P(3));
+    cr_assert_eq(rig_turn(&rig), rig.now_ns, "goes on to read it");
+    cr_assert_eq(left(3), 16, "it came with the second part of eight");
+    rig_settle(&rig);
+    cr_assert_eq(left(3), 0);
+    cr_assert_eq(rig_n(&rig, 1)->q_frames[3], 48);
+    /* And so does the next one, in the first batch after it. */
+    slow.n = 0;
+    slow.at = 1;
+    rig_pfc(&rig, 1, P(3), 0);
+    rig_settle(&rig);
+    cr_assert_eq(left(3), 8);
+    cr_assert_eq(rig_n(&rig, 1)->q_frames[3], 40);
+}
+
+Test(dp_pfc, a_pause_of_another_priority_delays_a_batch_only)
+{
+    make_slow(1, P(4));
+    rig_turn(&rig);
+    cr_assert_eq(left(3), 8);
+    rig_turn(&rig);
+    cr_assert_eq(left(3), 32);
+    rig_settle(&rig);
+    cr_assert_eq(left(3), 24);
+}
+
+Test(dp_pfc, endless_pauses_of_another_priority_do_not_keep_a_port_silent)
+{
+    make_slow(0, P(4));
+    for (int i = 0; i < 3; i++)
+        rig_turn(&rig);
+    cr_assert_eq(left(3), 8 + 8 + 32);
+}
+
+Test(dp_pfc, a_pause_that_is_not_obeyed_divides_no_batch)
+{
+    make_slow(1, P(4));
+    rig.conf[1].pfc.honoured = P(4);
+    rig_apply(&rig);
+    rig_turn(&rig);
+    cr_assert_eq(left(3), 64);
+    cr_assert_eq(slow.n, 64);
+}
+
 /* A tap hands a PFC frame over only after the data before it. */
 Test(dp_pfc, s2_without_lookahead_nothing_leaves_before_all_is_read)
 {

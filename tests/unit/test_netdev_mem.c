@@ -187,7 +187,9 @@ Test(netdev_mem, mac_control_comes_first_but_not_before_it_is_due)
     send_one(a, 40, 64, 0x0800);
     set_now(5);
     send_one(a, 101, 60, 0x8808);
+    cr_assert_eq(b->cls->rx(b, NULL, 0), 0);
     set_now(10);
+    cr_assert_eq(b->cls->rx(b, NULL, 0), 1, "one is due, and stays");
     cr_assert_eq(recv_numbers(b, numbers, PKT_BATCH), PKT_BATCH);
     cr_assert_eq(numbers[0], 100);
     for (uint8_t i = 1; i < PKT_BATCH; i++)
