@@ -19,6 +19,12 @@ tests_bench_veth_probe_CPPFLAGS = $(AM_CPPFLAGS) $(XDP_CFLAGS)
 tests_bench_veth_probe_LDADD = lib/wire/libwire.a lib/base/libbase.a \
 	$(XDP_LIBS)
 
+bench_programs += tests/bench/pause_reaction
+tests_bench_pause_reaction_SOURCES = tests/bench/pause_reaction.c
+tests_bench_pause_reaction_LDADD = lib/qos/libqos.a lib/wire/libwire.a \
+	lib/base/libbase.a
+EXTRA_DIST += tests/bench/pause_reaction.py
+
 bench_programs += tests/bench/bare_loop tests/bench/port_loop
 tests_bench_bare_loop_SOURCES = tests/bench/bare_loop.c
 tests_bench_port_loop_SOURCES = tests/bench/port_loop.c
