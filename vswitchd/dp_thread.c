@@ -26,16 +26,15 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SPIN_MAX_NS UINT64_C(50000) /* most to look for work in vain */
-#define SPIN_SHARE  2               /* of the time that work took */
-#define AWAY_NS                                                            \
-    UINT64_C(200000)                    /* an empty turn that long was not \
-                                           spent here */
-#define CROWDED_NS    (50 * NS_PER_MS)  /* no looking in vain after that */
+#define SPIN_MAX_NS   UINT64_C(200000) /* most to look for work in vain */
+#define SPIN_SHARE    4                /* of the time that work took */
+#define CROWD_NS      (5 * NS_PER_MS)  /* how often it looks for others */
+#define CROWD_SIZE    2 /* put aside so often in that time: there are others */
 #define SHORT_WAIT_NS UINT64_C(10000)   /* waits that a lie may have ended */
 #define NEAR_NS       UINT64_C(3000)    /* deadlines that near are spun for */
 #define STARVED_NS    UINT64_C(100000)  /* all frame buffers in use: retry */
@@ -70,7 +69,9 @@ struct dp_thread {
     int tx_fd[DP_MAX_PORTS];                 /* by slot; -1: none */
     uint16_t errors[1 + DP_MAX_PORTS];       /* POLLERRs in a row, as pfd */
     uint64_t spin_ns;                        /* how long it may spin yet */
-    uint64_t crowded_until;                  /* not at all before that */
+    uint64_t crowd_ns;                       /* when to look for others */
+    long n_put_aside;                        /* how often, when it last did */
+    bool is_crowded;                         /* there were others */
     bool out_lies;                           /* POLLOUT, yet nothing was taken:
                                                 wait for dp's timer */
 };
@@ -197,22 +198,35 @@ wait_for_work(struct dp_thread *t, uint64_t now, uint64_t deadline)
         t->out_lies = true;
 }
 
-/* A turn ended, with or without work.  When others want the processor, who
- * looks in vain is put aside for a whole slice at the next occasion, and who
- * sleeps is let in when a frame comes. */
-static void
-note_turn(struct dp_thread *t, uint64_t now, uint64_t spent_ns, bool worked)
+/* Whether others want this processor: then who looks in vain is put aside for
+ * a whole slice at the next occasion, and takes from them what they need to
+ * make work for us; who sleeps is let in when a frame comes. */
+static bool
+is_crowded(struct dp_thread *t, uint64_t now)
+{
+    struct rusage use;
+
+    if (now < t->crowd_ns || getrusage(RUSAGE_THREAD, &use))
+        return t->is_crowded;
+    /* After a time asleep, what was before says nothing. */
+    t->is_crowded = now < t->crowd_ns + CROWD_NS &&
+                    use.ru_nivcsw - t->n_put_aside >= CROWD_SIZE;
+    t->n_put_aside = use.ru_nivcsw;
+    t->crowd_ns = now + CROWD_NS;
+    return t->is_crowded;
+}
+
+/* A turn ended, with or without work: may it look for more at once? */
+static bool
+may_spin(struct dp_thread *t, uint64_t now, uint64_t spent_ns, bool worked)
 {
     if (worked)
         t->spin_ns += SPIN_SHARE * spent_ns;
     else
         t->spin_ns -= t->spin_ns < spent_ns ? t->spin_ns : spent_ns;
-    if (!worked && spent_ns > AWAY_NS)
-        t->crowded_until = now + CROWDED_NS;
     if (t->spin_ns > SPIN_MAX_NS)
         t->spin_ns = SPIN_MAX_NS;
-    if (now < t->crowded_until)
-        t->spin_ns = 0;
+    return t->spin_ns > 0 && !is_crowded(t, now);
 }
 
 static void
@@ -243,8 +257,8 @@ thread_main(void *arg)
         if (dp_event_pending(t->dp) | dp_of_news(t->dp))
             signal_control(t);
         now = clock_ns();
-        note_turn(t, now, now - began, dp_n_read(t->dp) > 0);
-        if (next <= began || t->spin_ns > 0 || next < now + NEAR_NS)
+        if (may_spin(t, now, now - began, dp_n_read(t->dp) > 0) ||
+            next <= began || next < now + NEAR_NS)
             continue;
         wait_for_work(t, now, next);
     }

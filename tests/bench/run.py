@@ -6,9 +6,9 @@
          [--peers ...] [--sizes 64,1500] [--flows 1] [--ports 2]
          [--addresses 1] [--rounds 3] [--full] [--loss 0.001] [--json FILE]
 
-  mem    the datapath alone, between ports in memory: 2 and 64 ports, 1 k and
-         64 k addresses, one priority or eight, PFC off and on; and the
-         instructions of a frame, stage by stage
+  mem    the datapath alone, between ports in memory: 2 to 64 ports, 1 k to
+         64 k addresses, one priority or eight, PFC off and on; instructions
+         and cycles of a frame, stage by stage; bridges on several cores
   null   beside it, Open vSwitch with DPDK between two net_null ports
   rate   over veth, each size with each number of flows, and the first size
          with each further number of ports (frames from one to all others) and
@@ -220,12 +220,41 @@ def part_rate(args):
 # --- in the process ----------------------------------------------------------
 
 
+def cycles():
+    """Of each stage, and of the switch."""
+    out = subprocess.run([*pinned(PEER_CPU), bench_program("mem_cycles"),
+                          "--json"], check=True, capture_output=True,
+                         text=True)
+    got = json.loads(out.stdout)
+    cases = got["cases"]
+    print("\n%s a frame; %.2f are a ns" % (got["unit"], got["per_ns"]))
+    print("%-10s" % "" + "".join("%14s" % name for name in cases))
+    for stage in next(iter(cases.values())):
+        print("%-10s" % stage
+              + "".join("%14.1f" % row[stage] for row in cases.values()))
+    return got
+
+
+def bridges():
+    """As many bridges as there are cores, each on its own."""
+    out = subprocess.run([bench_program("mem_bench"), "--json", "--threads",
+                          str(os.cpu_count()), "--seconds", "0.5", "--runs",
+                          "3"], check=True, capture_output=True, text=True)
+    got = json.loads(out.stdout)
+    print("\nbridges, each on a core of its own: Mpps, times one")
+    for row in got:
+        print("  %2d %8.2f %6.2f" % (row["bridges"], row["mpps"],
+                                     row["speedup"]))
+    return got
+
+
 def part_mem(args):
     rows = []
     for words in ((), ("--prios", "1"), ("--no-pfc",)):
         out = subprocess.run(
             [*pinned(PEER_CPU), bench_program("mem_bench"), "--json",
-             "--seconds", "0.3", "--runs", str(args.rounds), *words],
+             "--seconds", "0.3", "--runs", str(args.rounds),
+             *(["--full"] if args.full else []), *words],
             check=True, capture_output=True, text=True)
         for row in json.loads(out.stdout):
             rows.append(dict(row, prios=1 if "--prios" in words else 8,
@@ -236,7 +265,7 @@ def part_mem(args):
         print("  %5d %9d %10d %4s  %6.2f  %.0f"
               % (r["ports"], r["addresses"], r["prios"],
                  "on" if r["pfc"] else "off", r["mpps"], 1e3 / r["mpps"]))
-    result = {"mpps": rows}
+    result = {"mpps": rows, "cycles": cycles(), "bridges": bridges()}
     if slc.shutil.which("valgrind"):
         mem_instructions.BENCH = bench_program("mem_bench")
         mem_instructions.BUILD = slc.TOP_BUILD
