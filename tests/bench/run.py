@@ -17,7 +17,8 @@
          full load, the latency at half the rate (kernel's stamps: p50, p99,
          p99.9), processor time per million frames, resident memory
   tcp    a TCP stream between unmodified namespaces
-  pause  what a pause that is received is longer than it should be
+  pause  what a pause that is received is longer than it should be, and how
+         soon it begins (pause_reaction.py)
   flows  flow tables beside Open vSwitch's, a hundred thousand entries and a
          million flows (flows.py); with --full, or when asked for
 
@@ -39,6 +40,7 @@ import sys
 import time
 
 import mem_instructions
+import pause_reaction
 import tcp
 from peers import (OVS_DPDK, PEER_CPU, PEERS, Bed, bench_program, ovs_on,
                    pinned, slc)
@@ -380,6 +382,15 @@ def part_pause(args):
         print("  %-5s p50 %7.1f  p99 %7.1f  max %7.1f   a frame %7.1f"
               % (r["rate"], e["p50"] / 1e3, e["p99"] / 1e3, e["max"] / 1e3,
                  r["frame_ns"] / 1e3))
+    out = subprocess.run(
+        [sys.executable, os.path.join(os.path.dirname(__file__),
+                                      "pause_reaction.py"),
+         "--json", "--samples", "1000" if args.full else "200"],
+        check=True, stdout=subprocess.PIPE, text=True)
+    got["reaction"] = json.loads(out.stdout)["cases"]
+    pause_reaction.table(got["reaction"])
+    for row in got["reaction"]:
+        del row["raw"]
     return got
 
 
