@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,7 +201,9 @@ wait_for_work(struct dp_thread *t, uint64_t now, uint64_t deadline)
 
 /* Whether others want this processor: then who looks in vain is put aside for
  * a whole slice at the next occasion, and takes from them what they need to
- * make work for us; who sleeps is let in when a frame comes. */
+ * make work for us; who sleeps is let in when a frame comes.  With real-time
+ * priority they cannot be seen, and the kernel keeps 50 ms of a second for
+ * them from who never sleeps. */
 static bool
 is_crowded(struct dp_thread *t, uint64_t now)
 {
@@ -209,8 +212,9 @@ is_crowded(struct dp_thread *t, uint64_t now)
     if (now < t->crowd_ns || getrusage(RUSAGE_THREAD, &use))
         return t->is_crowded;
     /* After a time asleep, what was before says nothing. */
-    t->is_crowded = now < t->crowd_ns + CROWD_NS &&
-                    use.ru_nivcsw - t->n_put_aside >= CROWD_SIZE;
+    t->is_crowded = (now < t->crowd_ns + CROWD_NS &&
+                     use.ru_nivcsw - t->n_put_aside >= CROWD_SIZE) ||
+                    sched_getscheduler(0) != SCHED_OTHER;
     t->n_put_aside = use.ru_nivcsw;
     t->crowd_ns = now + CROWD_NS;
     return t->is_crowded;
