@@ -453,6 +453,19 @@ afxdp_fd(const struct netdev *dev)
 
 /* --- the kernel's counters ---------------------------------------------- */
 
+/* What the program dropped, which no one is woken for. */
+static void
+count_dropped(struct afxdp *a)
+{
+    const struct afxdp_seen *seen = a->prog.seen;
+
+    counter_set(&a->up.stats.rx_oversize,
+                __atomic_load_n(&seen->n_oversize, __ATOMIC_RELAXED));
+    counter_set(&a->up.stats.rx_bad,
+                __atomic_load_n(&seen->n_bad, __ATOMIC_RELAXED) +
+                    counter_get(&a->n_bad_parts));
+}
+
 static void
 afxdp_poll_kernel(struct netdev *dev)
 {
@@ -464,6 +477,7 @@ afxdp_poll_kernel(struct netdev *dev)
     if (getsockopt(a->fd, SOL_XDP, XDP_STATISTICS, &st, &len) == 0)
         iface_raise(&dev->stats.rx_ring_drops, st.rx_dropped + st.rx_ring_full,
                     0);
+    count_dropped(a);
     if (link_get_index(dev->ifindex, &info, NULL))
         return;
     __atomic_store_n(&a->no_carrier, !info.running, __ATOMIC_RELAXED);

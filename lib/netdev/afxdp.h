@@ -60,8 +60,7 @@ struct afxdp {
                                   MAC control */
     uint64_t n_ctl_done;       /* MAC control frames that were handed over */
     uint32_t n_ctl_lost;       /* calls without one that the program saw */
-    uint64_t n_oversize;       /* of the program's that were counted here */
-    uint64_t n_bad;            /* likewise */
+    counter_t n_bad_parts;     /* frames whose parts were not fit */
     uint64_t *done;            /* bit by slot of rx: handed over already */
     uint32_t n_pkts_parked;    /* of parked[] */
     struct pkt **parked;       /* open and close: buffers of the fill ring */

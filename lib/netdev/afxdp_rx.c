@@ -173,7 +173,7 @@ take_parts(struct afxdp *a, uint32_t i, uint32_t end, struct pkt **p)
     (*p)->len = d->len;
     n = gather(a, i, end, *p);
     if (n == 0) {
-        counter_add(&a->up.stats.rx_bad, 1);
+        counter_add(&a->n_bad_parts, 1);
         refill(a, *p);
         *p = NULL;
         n = n_parts(a, i, end);
@@ -235,24 +235,6 @@ prefetch(const struct afxdp *a, uint32_t end)
     }
 }
 
-/* What the program dropped. */
-static void
-note_dropped(struct afxdp *a)
-{
-    const struct afxdp_seen *seen = a->prog.seen;
-    uint64_t n_long = __atomic_load_n(&seen->n_oversize, __ATOMIC_RELAXED);
-    uint64_t n_bad = __atomic_load_n(&seen->n_bad, __ATOMIC_RELAXED);
-
-    if (n_long != a->n_oversize) {
-        counter_add(&a->up.stats.rx_oversize, n_long - a->n_oversize);
-        a->n_oversize = n_long;
-    }
-    if (n_bad != a->n_bad) {
-        counter_add(&a->up.stats.rx_bad, n_bad - a->n_bad);
-        a->n_bad = n_bad;
-    }
-}
-
 /* How many of the MAC control frames that the program counted did not come
  * yet. */
 static uint32_t
@@ -278,7 +260,6 @@ afxdp_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
         return n_control(a);
     if (a->n_held)
         afxdp_reclaim(a);
-    note_dropped(a);
     if (end - first > a->up.stats.ring_peak)
         counter_set(&a->up.stats.ring_peak, end - first);
     if (n_seen != a->n_ctl_done) {

@@ -63,7 +63,7 @@ struct netdev_hold {
 };
 
 /* What happened below us.  One writer each: the datapath thread for what rx
- * and tx count, the control thread for what netdev_poll_kernel reads. */
+ * and tx count, the control thread for what poll_kernel reads. */
 struct netdev_stats {
     counter_t rx_ring_drops;    /* kernel: our receive ring (TAP: the queue
                                    from the host to us) was full */

@@ -124,7 +124,8 @@ def sluice(bed, port_type="afpacket", pfc=True):
     with slc.Daemon(bed.sw, wrap=pinned(PEER_CPU)) as d:
         # Beside the reserves of so many ports, rings of a useful size.
         d.rpc("bridge.add", name="br0",
-              memory_bytes=max(64, 16 * len(bed.ports)) << 20)
+              memory_bytes=max(64, 16 * len(bed.ports)) << 20,
+              max_frame_bytes=max(1522, bed.mtu + 18))
         if port_type == "afxdp":
             bed.kind = "xdp"
         for port in bed.ports:

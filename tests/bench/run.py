@@ -89,6 +89,8 @@ def passes(bed, size, pps, flows, loss):
 def lossless_rate(bed, size, flows, full, loss):
     """The highest rate that passes, and what passed of it at full load."""
     low, high = 0.0, full
+    if full < 100:  # nothing to speak of passes
+        return 0.0
     for _ in range(STEPS):
         pps = (low + high) / 2 if low else high * 0.98
         passed = passes(bed, size, pps, flows, loss)
