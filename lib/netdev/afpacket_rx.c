@@ -436,6 +436,7 @@ afpacket_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
             pkts[n++] = p;
     }
     dev->rx_level = a->n_ready;
+    dev->rx_rest = a->has_gso ? gso_n_joinable(&a->gso) : 0;
     if (n > 0)
         a->n_idle = 0;
     else if (++a->n_idle % IDLE_CHECK == 0)

@@ -151,21 +151,21 @@ afpacket_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
     struct afpacket *a = (struct afpacket *) dev;
     enum netdev_tx result = NETDEV_TX_OK;
 
-    assert(n <= PKT_BATCH);
+    assert(n <= NETDEV_TX_MAX);
     *n_sent = 0;
     if (__atomic_load_n(&a->no_carrier, __ATOMIC_RELAXED))
         return NETDEV_TX_DOWN;
     while (*n_sent < n && result == NETDEV_TX_OK) {
         uint32_t from = *n_sent, k = from;
 
-        while (k < n && !pkt_is_open(pkts[k]))
+        while (k < n && k - from < PKT_BATCH && !pkt_is_open(pkts[k]))
             k++;
         if (k > from) {
             result = send_plain(a, pkts + from, k - from, n_sent);
             if (*n_sent < k)
                 continue;
         }
-        if (k < n && result == NETDEV_TX_OK)
+        if (k < n && pkt_is_open(pkts[k]) && result == NETDEV_TX_OK)
             result = send_open(a, pkts + k, n - k, n_sent);
     }
     return result;

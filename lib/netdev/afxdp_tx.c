@@ -245,11 +245,11 @@ afxdp_tx(struct netdev *dev, struct pkt *const pkts[], uint32_t n,
          uint32_t *n_sent)
 {
     struct afxdp *a = (struct afxdp *) dev;
-    uint32_t ends[PKT_BATCH];
+    uint32_t ends[NETDEV_TX_MAX];
     bool unseen = false;
     int error = 0;
 
-    assert(n <= PKT_BATCH);
+    assert(n <= NETDEV_TX_MAX);
     *n_sent = 0;
     if (__atomic_load_n(&a->no_carrier, __ATOMIC_RELAXED))
         return NETDEV_TX_DOWN;

@@ -85,6 +85,13 @@ gso_is_done(const struct gso *g)
     return g->pos >= g->len;
 }
 
+/* Segments that are left. */
+static inline uint32_t
+gso_n_left(const struct gso *g)
+{
+    return gso_is_done(g) ? 0 : (g->len - g->pos + g->size - 1) / g->size;
+}
+
 /* Writes the next segment to out (`room` octets); returns its length, 0 when
  * all are out. */
 uint32_t gso_next(struct gso *, uint8_t *out);
@@ -95,6 +102,13 @@ gso_may_stay_open(const struct gso *g)
 {
     return g->is_tcp && !g->out_l3_ofs &&
            g->hdr_len + g->tag_len <= PKT_MAX_PIECE_HDR;
+}
+
+/* Segments that are left, if they may leave together again (regroup.h). */
+static inline uint32_t
+gso_n_joinable(const struct gso *g)
+{
+    return gso_may_stay_open(g) ? gso_n_left(g) : 0;
 }
 
 /* The next segment to p, a fresh buffer, with its checksum open where that may

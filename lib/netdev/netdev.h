@@ -28,6 +28,10 @@
 #define NETDEV_TX_LOOK  8
 #define NETDEV_NAME_MAX 15 /* IFNAMSIZ - 1 */
 
+/* Most frames that tx is given at a time: a batch, and what is left of the
+ * super-frame that its last frame is a piece of. */
+#define NETDEV_TX_MAX (2 * PKT_BATCH)
+
 /* The ring of which that rest is so much. */
 static inline uint64_t
 netdev_ring_for(uint64_t rest)
@@ -116,9 +120,9 @@ struct netdev_class {
      * it hands over nothing, and returns how many MAC control frames lie in
      * the ring, as far as is known: 0 only if there are none. */
     uint32_t (*rx)(struct netdev *, struct pkt *pkts[], uint32_t max);
-    /* Sends in order, as pkt_gather() says, padded to PKT_MIN_LEN.  A provider
-     * that reads frames in any other way calls pkt_close() first.  Never
-     * frees: the caller frees what was taken. */
+    /* Sends in order n <= NETDEV_TX_MAX frames, as pkt_gather() says, padded
+     * to PKT_MIN_LEN.  A provider that reads frames in any other way calls
+     * pkt_close() first.  Never frees: the caller frees what was taken. */
     enum netdev_tx (*tx)(struct netdev *, struct pkt *const pkts[], uint32_t n,
                          uint32_t *n_sent);
     /* Descriptor that polls readable when rx has something; -1: none.  When
@@ -168,6 +172,9 @@ struct netdev {
                            "generic"; else null */
     uint32_t rx_level;  /* frames that the last rx left in the ring; TAP: that
                            it may have left, if it holds, else 0 */
+    uint32_t rx_rest;   /* pieces that may leave as one with the last one that
+                           rx returned, and that the next rx returns first;
+                           0: none */
     uint32_t rx_high;   /* so many are too many: the peer is to pause what is
                            lossless; UINT32_MAX: never */
     struct netdev_stats stats; /* see above */

@@ -6,6 +6,8 @@
 
 #include "netdev/gso.h"
 
+#include <assert.h>
+
 /* How many of the frames may leave as one. */
 static uint32_t
 run_length(struct pkt *const pkts[], uint32_t n, uint32_t mtu)
@@ -40,6 +42,7 @@ regroup(struct regroup *r, struct pkt *const pkts[], uint32_t n, uint32_t mtu)
     uint32_t run = run_length(pkts, n, mtu), len;
     struct pkt first = *pkts[0]; /* its headers alone */
 
+    assert(n <= NETDEV_TX_MAX);
     r->vnet = (struct virtio_net_hdr){
         .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
         .csum_start = (uint16_t) (o->l4_ofs + shift),

@@ -8,6 +8,7 @@
 #ifndef NETDEV_REGROUP_H
 #define NETDEV_REGROUP_H
 
+#include "netdev/netdev.h"
 #include "pkt/offload.h"
 
 #include <linux/virtio_net.h>
@@ -17,13 +18,14 @@
  * and each piece's payload. */
 struct regroup {
     struct virtio_net_hdr vnet;                       /* first in iov */
-    struct iovec iov[3 + PKT_BATCH];                  /* what is to be sent */
+    struct iovec iov[3 + NETDEV_TX_MAX];              /* what is to be sent */
     int n_iov;                                        /* how many */
     uint8_t headers[PKT_MAX_PIECE_HDR + PKT_SCRATCH]; /* changed ones */
 };
 
 /* Lays out the message that begins with pkts[0], which pkt_is_open(), for an
- * interface of that MTU.  Returns how many frames are in it. */
+ * interface of that MTU; n <= NETDEV_TX_MAX.  Returns how many frames are in
+ * it. */
 uint32_t regroup(struct regroup *, struct pkt *const pkts[], uint32_t n,
                  uint32_t mtu);
 

@@ -389,6 +389,7 @@ tap_rx(struct netdev *dev, struct pkt *pkts[], uint32_t max)
         else
             pkt_free(p);
     }
+    t->up.rx_rest = t->has_gso ? gso_n_joinable(&t->gso) : 0;
     note_level(t);
     return n;
 }

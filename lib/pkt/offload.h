@@ -62,6 +62,25 @@ pkt_is_open(const struct pkt *p)
 struct pkt_offload *pkt_leave_open(struct pkt *p, uint16_t l4_ofs,
                                    uint16_t csum_ofs);
 
+/* Whether p is a piece of a super-frame, and others come after it. */
+static inline bool
+pkt_is_unfinished(const struct pkt *p)
+{
+    const struct pkt_offload *o = pkt_offload(p);
+
+    return p->has_offload && o->super && !o->is_last;
+}
+
+/* Whether both are pieces of the same super-frame. */
+static inline bool
+pkt_same_super(const struct pkt *p, const struct pkt *other)
+{
+    const struct pkt_offload *a = pkt_offload(p), *b = pkt_offload(other);
+
+    return p->has_offload && other->has_offload && a->super &&
+           a->super == b->super && a->whose == b->whose;
+}
+
 /* Whether `next` may follow p in a super-frame: the next piece of the same
  * one, with the same notes on how it leaves. */
 bool pkt_continues(const struct pkt *p, const struct pkt *next);

@@ -209,6 +209,29 @@ Test(port, frame_longer_than_the_mtu_is_given_up_alone)
     drop_port(&t);
 }
 
+/* The most frames that a port is given at a time. */
+Test(port, sends_the_longest_batch_in_order)
+{
+    struct port t = make_port(2 * NETDEV_TX_MAX, 1600, 0);
+    struct pkt *p[NETDEV_TX_MAX];
+    uint8_t frame[100], got[1600];
+    uint32_t n_sent;
+
+    for (uint32_t i = 0; i < NETDEV_TX_MAX; i++) {
+        make_frame(frame, "", 0, i, sizeof(frame));
+        p[i] = make_pkt(t.pool, frame, sizeof(frame));
+    }
+    cr_assert_eq(t.dev->cls->tx(t.dev, p, NETDEV_TX_MAX, &n_sent),
+                 NETDEV_TX_OK);
+    cr_assert_eq(n_sent, NETDEV_TX_MAX);
+    for (uint32_t i = 0; i < NETDEV_TX_MAX; i++) {
+        cr_assert_eq(netns_recv(t.peer, got, sizeof(got), 1000), 100);
+        cr_assert_eq(seq_of(got), i);
+        pkt_free(p[i]);
+    }
+    drop_port(&t);
+}
+
 Test(port, short_frame_leaves_padded)
 {
     struct port t = make_port(8, 1600, 0);

@@ -65,12 +65,34 @@ check_frame(const struct pkt *p, uint32_t mtu)
     cr_assert_leq(p->len, mtu + 14);
 }
 
+/* What is left of the super-frame that a batch ended in, p[n] being what comes
+ * next; how many frames. */
+static uint32_t
+read_rest(struct netdev *from, struct pkt *p[], uint32_t n)
+{
+    uint32_t rest = from->rx_rest, got;
+
+    if (n < PKT_BATCH || !rest)
+        return 0;
+    cr_assert(pkt_is_unfinished(p[n - 1]));
+    got = from->cls->rx(from, p + n, rest < PKT_BATCH ? rest : PKT_BATCH);
+    for (uint32_t i = 0; i < got; i++)
+        cr_assert(pkt_same_super(p[n - 1], p[n + i]));
+    cr_assert_eq(from->rx_rest, rest - got);
+    cr_assert_eq(got > 0 && pkt_is_unfinished(p[n + got - 1]),
+                 from->rx_rest > 0);
+    return got;
+}
+
+/* As the datapath does. */
 static uint32_t
 forward(struct netdev *from, struct netdev *to)
 {
-    struct pkt *p[PKT_BATCH];
+    struct pkt *p[NETDEV_TX_MAX];
     uint32_t n = from->cls->rx(from, p, PKT_BATCH);
     uint32_t done = 0;
+
+    n += read_rest(from, p, n);
 
     for (uint32_t i = 0; i < n; i++)
         check_frame(p[i], from->mtu);
@@ -626,6 +648,26 @@ Test(offload, what_is_put_together_is_what_was_cut)
     check_regroup(true, change_tag, 0, 29);
     check_regroup(true, take_tag, 28, 2);
     check_regroup(true, take_tag, 5, 25);
+}
+
+Test(offload, all_pieces_of_a_super_frame_are_put_together)
+{
+    static uint8_t super[GSO_MAX_FRAME];
+    struct pkt_pool *pool = pkt_pool_create(60, 0, FRAME_BYTES);
+    struct virtio_net_hdr vnet;
+    struct pkt *p[NETDEV_TX_MAX];
+    struct regroup r;
+    size_t len = make_super(super, 46 * 1400 - 100, true, &vnet);
+    uint32_t n = cut(pool, super, len, &vnet, p);
+
+    cr_assert_eq(n, 46);
+    for (uint32_t i = 0; i < n; i++)
+        change_tag(p[i]);
+    cr_assert_eq(regroup(&r, p, n, 1500), n);
+    check_message(&r, p, n);
+    for (uint32_t i = 0; i < n; i++)
+        pkt_free(p[i]);
+    pkt_pool_destroy(pool);
 }
 
 /* Only pieces of one super-frame, in order, that leave alike. */
