@@ -221,19 +221,20 @@ set_fast_path(struct dp_port *port)
                                     : class_of(pp, pp->pcp_to_prio[i]);
 }
 
-/* Which queues a pause may stop, where one may come while they are sent on. */
+/* Which queues a pause may stop, and where one may come while they are sent
+ * on. */
 static void
-set_look(struct dp_port *port)
+set_stop(struct dp_port *port)
 {
     const struct pfc_conf *pfc = &port->pfc.conf;
+    bool looks = port->netdev && port->netdev->tx_look;
 
-    port->look_q = 0;
     port->n_cut = 0;
-    if (!port->netdev || !port->netdev->tx_look)
-        return;
+    port->stop_q = 0;
     for (int p = 0; p < N_PRIO; p++)
         if (pfc->pause_rx || (pfc->honoured >> p & 1))
-            port->look_q |= (uint8_t) (1u << port->prio_to_queue[p]);
+            port->stop_q |= (uint8_t) (1u << port->prio_to_queue[p]);
+    port->look_q = looks ? port->stop_q : 0;
 }
 
 /* What a group holds of a pool goes with it to another. */
@@ -269,7 +270,7 @@ configure(struct dp *dp, struct dp_port *port, struct dp_plan_port *pp)
     was = port->pfc.paused;
     pfc_set(&port->pfc, &pp->pfc, dp->now_ns);
     dp_pause_changed(dp, port, was); /* priority to queue may differ too */
-    set_look(port);
+    set_stop(port);
     for (int g = 0; g < N_PG; g++) {
         set_group(dp, port, g);
     }
@@ -343,6 +344,20 @@ note_dynamic(struct dp *dp)
     }
 }
 
+/* Which priorities a pause may stop, wherever they leave. */
+static void
+note_stops(struct dp *dp)
+{
+    dp->stop_prios = 0;
+    for (int i = 0; i < DP_MAX_PORTS; i++) {
+        const struct dp_port *port = dp->port[i];
+
+        for (int p = 0; port && p < N_PRIO; p++)
+            if (port->stop_q >> port->prio_to_queue[p] & 1)
+                dp->stop_prios |= (uint8_t) (1u << p);
+    }
+}
+
 void
 dp_adopt(struct dp *dp)
 {
@@ -379,6 +394,7 @@ dp_adopt(struct dp *dp)
     forget_hosts(dp);
     dp_of_adopt(dp);
     note_dynamic(dp);
+    note_stops(dp);
     dp->low_clones = low_clones(dp);
     if (!dp->n_leaving)
         acknowledge(dp);

@@ -75,6 +75,7 @@ struct dp {
     bool rx_more;        /* a ring may hold more frames */
     uint32_t n_read;     /* frames of this turn */
     bool more;           /* this turn leaves work to do */
+    uint8_t stop_prios;  /* bit p: on some port a pause may stop p */
     bool is_normal;      /* no frame need be looked at by flow tables */
     bool counts_normal;  /* an entry counts them all the same */
     struct dp_of *of;    /* OpenFlow */
@@ -188,7 +189,8 @@ void dp_enqueue_one(struct dp *, struct dp_port *out, struct pkt *,
                     struct dp_tag);
 /* enqueue.c: appends one to a queue, as it is. */
 void dp_enqueue_to(struct dp *, struct dp_port *out, int q, struct pkt *);
-/* tx.c: sends at most a batch from every port that has frames. */
+/* tx.c: sends at most a batch from every port that has frames, and the rest of
+ * the super-frame that it ends in. */
 void dp_tx(struct dp *);
 /* release.c: gives frames, or copies, that were sent back, and with the last
  * reference to each its charge. */

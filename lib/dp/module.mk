@@ -58,6 +58,7 @@ dp_tests = \
 	tests/unit/test_dp_sched \
 	tests/unit/test_dp_ring \
 	tests/unit/test_dp_stall \
+	tests/unit/test_dp_super \
 	tests/unit/test_dp_tx \
 	tests/unit/test_dp_vlan \
 	tests/unit/test_dp_watchdog \
@@ -99,6 +100,8 @@ tests_unit_test_dp_ring_SOURCES = tests/unit/test_dp_ring.c $(dp_rig)
 tests_unit_test_dp_ring_LDADD = $(dp_test_libs)
 tests_unit_test_dp_stall_SOURCES = tests/unit/test_dp_stall.c $(dp_rig)
 tests_unit_test_dp_stall_LDADD = $(dp_test_libs)
+tests_unit_test_dp_super_SOURCES = tests/unit/test_dp_super.c $(dp_rig)
+tests_unit_test_dp_super_LDADD = $(dp_test_libs)
 tests_unit_test_dp_tx_SOURCES = tests/unit/test_dp_tx.c $(dp_rig)
 tests_unit_test_dp_tx_LDADD = $(dp_test_libs)
 tests_unit_test_dp_vlan_SOURCES = tests/unit/test_dp_vlan.c $(dp_rig)

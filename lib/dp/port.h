@@ -65,6 +65,7 @@ struct dp_port {
     uint8_t ready;                   /* bit q: queue q has a frame */
     uint8_t paused_q;                /* bit q: queue q is paused by the peer */
     uint8_t shaped_q;                /* bit q: queue q has a maximum rate */
+    uint8_t stop_q;                  /* bit q: a pause may stop queue q */
     uint8_t look_q;                  /* bit q: a pause that comes while q is
                                         sent on is to stop it: see tx.c */
     uint8_t xoff;                    /* bit g: group g is in XOFF, as noted */

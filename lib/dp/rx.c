@@ -4,17 +4,38 @@
  * before the next is read, while its frames are in the cache.
  */
 #include "dp/dp_priv.h"
+#include "pkt/offload.h"
 
+/* Whether what is left of the super-frame in which a batch ends is to be read
+ * in the same turn, so that it can leave as a whole.  Egress sends as much
+ * more (tx.c), but not from a queue that a pause may stop: nothing is read
+ * that may fill one.  Nor is headroom taken for it. */
+static __attribute__((noinline)) bool
+reads_on(struct dp *dp, const struct dp_port *port, const struct dp_batch *b)
+{
+    const struct pkt *p = b->n ? b->pkt[b->n - 1] : NULL;
+
+    if (!p || !pkt_is_unfinished(p) || (dp->stop_prios >> p->prio & 1) ||
+        port->group[p->pg].conf.lossless)
+        return false;
+    dp_charged_more(dp, port->group[p->pg].conf.pool);
+    return true;
+}
+
+/* Takes at most `max` frames in.  *rest: how many are to be read beyond what a
+ * turn reads. */
 static uint32_t
-rx_batch(struct dp *dp, struct dp_port *port)
+rx_batch(struct dp *dp, struct dp_port *port, uint32_t max, uint32_t *rest)
 {
     struct dp_batch b;
-    uint32_t n = port->netdev->cls->rx(port->netdev, b.pkt, PKT_BATCH);
+    uint32_t n = port->netdev->cls->rx(port->netdev, b.pkt, max);
 
     if (!n)
         return 0;
     b.n = n;
     dp_parse(dp, port, &b);
+    if (dp_unlikely(port->netdev->rx_rest) && reads_on(dp, port, &b))
+        *rest = port->netdev->rx_rest;
     if (dp_unlikely(port->wd_rx))
         dp_watch_filter(dp, port, &b);
     if (dp_unlikely(port->no_recv))
@@ -47,9 +68,12 @@ dp_rx(struct dp *dp)
     for (int i = dp_set_next(&dp->up, 0); i >= 0;
          i = dp_set_next(&dp->up, i + 1)) {
         struct dp_port *port = dp->port[i];
-        uint32_t n = rx_batch(dp, port);
+        uint32_t rest = 0, n = rx_batch(dp, port, PKT_BATCH, &rest);
         bool has_more = n == PKT_BATCH;
 
+        if (dp_unlikely(rest) && has_more)
+            n +=
+                rx_batch(dp, port, rest < PKT_BATCH ? rest : PKT_BATCH, &rest);
         dp->n_read += n;
         if (has_more)
             dp->rx_more = true;

@@ -24,10 +24,10 @@ struct tx_run {
 
 /* A batch on its way out. */
 struct tx_batch {
-    uint32_t n;                   /* frames */
-    uint32_t n_runs;              /* runs */
-    struct pkt *pkt[PKT_BATCH];   /* in the order of sending */
-    struct tx_run run[PKT_BATCH]; /* in the same order */
+    uint32_t n;                       /* frames */
+    uint32_t n_runs;                  /* runs */
+    struct pkt *pkt[NETDEV_TX_MAX];   /* in the order of sending */
+    struct tx_run run[NETDEV_TX_MAX]; /* in the same order */
 };
 
 /* Queues with a maximum rate that have no credit at this moment. */
@@ -56,7 +56,7 @@ spend(struct dp_port *port, int q, uint32_t len, uint64_t now_ns)
 }
 
 /* Takes a run from the head of a queue that has a frame. */
-static inline void
+static inline __attribute__((always_inline)) void
 take_run(struct dp_port *port, int q, bool shaped, uint64_t now_ns,
          struct tx_batch *b)
 {
@@ -86,6 +86,33 @@ take_run(struct dp_port *port, int q, bool shaped, uint64_t now_ns,
     sched_charge(&port->sched, q, bytes);
 }
 
+/* A full batch that ends in the midst of a super-frame: what is left of it
+ * goes along, frame by frame as in fill(), as long as it is its turn.  A
+ * message costs the kernel about the same however long it is.  Not from a
+ * queue that a pause may stop: of that PKT_BATCH frames are the most that
+ * leave in a turn.
+ */
+static __attribute__((noinline)) void
+finish_super(struct dp_port *port, bool shaped, uint8_t closed,
+             uint64_t now_ns, struct tx_batch *b)
+{
+    int q = b->run[b->n_runs - 1].queue;
+    const struct dp_queue *queue = &port->queue[q];
+
+    if (port->stop_q >> q & 1)
+        return;
+    while (b->n < NETDEV_TX_MAX && queue->head &&
+           pkt_same_super(b->pkt[b->n - 1], queue->head)) {
+        if (shaped && !(shaper_ready(&port->shaper, now_ns) &&
+                        shaper_ready(&port->q_shaper[q], now_ns)))
+            return;
+        if (sched_pick(&port->sched, port->ready & (uint8_t) ~closed, NULL) !=
+            q)
+            return;
+        take_run(port, q, shaped, now_ns, b);
+    }
+}
+
 /* Picks the batch. */
 static void
 fill(struct dp_port *port, uint64_t now_ns, struct tx_batch *b)
@@ -109,6 +136,8 @@ fill(struct dp_port *port, uint64_t now_ns, struct tx_batch *b)
             !shaper_ready(&port->q_shaper[q], now_ns))
             closed |= (uint8_t) (1u << q);
     }
+    if (dp_unlikely(b->n == PKT_BATCH && b->pkt[PKT_BATCH - 1]->has_offload))
+        finish_super(port, shaped, closed, now_ns, b);
 }
 
 /* Puts the frames from the n-th on back to the heads of their queues, the
