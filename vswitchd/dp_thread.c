@@ -8,6 +8,11 @@
  * SPIN_MAX_NS, before it sleeps.  So it never looks in vain for more than that
  * share of its work, and frames that come at a fifth of what it can carry, or
  * in bursts, find it awake.
+ *
+ * A real-time thread (--fifo) that has been running for RUN_NS sleeps for
+ * REST_NS.  The kernel leaves 5 % of a processor to everyone else, and takes
+ * them from who does not give them: 50 ms of each second at once, which no
+ * receive ring holds.  In small pieces they are a burst like any other.
  */
 #include "dp_thread.h"
 
@@ -20,7 +25,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +42,8 @@
 #define CROWD_SIZE    2 /* put aside so often in that time: there are others */
 #define SHORT_WAIT_NS UINT64_C(10000)   /* waits that a lie may have ended */
 #define NEAR_NS       UINT64_C(3000)    /* deadlines that near are spun for */
+#define RUN_NS        UINT64_C(900000)  /* a real-time thread at a stretch */
+#define REST_NS       60000             /* then: more than 5 % of both */
 #define STARVED_NS    UINT64_C(100000)  /* all frame buffers in use: retry */
 #define RELEASE_NS    (200 * NS_PER_MS) /* letting go of pauses at the end */
 #define MAX_ERRORS    16 /* POLLERRs in a row until a descriptor is muted */
@@ -73,6 +79,8 @@ struct dp_thread {
     uint64_t crowd_ns;                       /* when to look for others */
     long n_put_aside;                        /* how often, when it last did */
     bool is_crowded;                         /* there were others */
+    bool real_time;                          /* it rests, see above */
+    uint64_t ran_ns;                         /* since it last did */
     bool out_lies;                           /* POLLOUT, yet nothing was taken:
                                                 wait for dp's timer */
 };
@@ -169,6 +177,19 @@ add_blocked(struct dp_thread *t, uint32_t *n_blocked)
     return n_out;
 }
 
+/* What is slept for want of work counts as rest, in proportion.  A wait that
+ * ends at once was none. */
+static void
+note_wait(struct dp_thread *t, uint64_t waited_ns)
+{
+    uint64_t worth = waited_ns * (RUN_NS / REST_NS);
+
+    if (waited_ns < SHORT_WAIT_NS)
+        t->ran_ns += waited_ns;
+    else
+        t->ran_ns -= t->ran_ns < worth ? t->ran_ns : worth;
+}
+
 static void
 wait_for_work(struct dp_thread *t, uint64_t now, uint64_t deadline)
 {
@@ -176,7 +197,7 @@ wait_for_work(struct dp_thread *t, uint64_t now, uint64_t deadline)
     uint32_t n = 1 + t->n + n_out;
     struct timespec ts;
     bool only_out = false;
-    uint64_t left;
+    uint64_t left, waited;
 
     if (!pkt_pool_n_free(dp_pool(t->dp))) {
         /* Rings that cannot be read would end every wait at once. */
@@ -195,15 +216,27 @@ wait_for_work(struct dp_thread *t, uint64_t now, uint64_t deadline)
     /* A kernel that says "there is room" at once and then takes nothing (a
      * device queue, not the socket, is full) must not make us turn in circles:
      * the datapath tries again by its own timer. */
-    if (only_out && clock_ns() - now < SHORT_WAIT_NS)
+    waited = clock_ns() - now;
+    if (only_out && waited < SHORT_WAIT_NS)
         t->out_lies = true;
+    note_wait(t, waited);
+}
+
+/* A real-time thread that is never short of work leaves a little of its
+ * processor to others of its own accord. */
+static void
+rest(struct dp_thread *t)
+{
+    if (!t->real_time || t->ran_ns < RUN_NS)
+        return;
+    nanosleep(&(struct timespec){0, REST_NS}, NULL);
+    t->ran_ns = 0;
 }
 
 /* Whether others want this processor: then who looks in vain is put aside for
  * a whole slice at the next occasion, and takes from them what they need to
  * make work for us; who sleeps is let in when a frame comes.  With real-time
- * priority they cannot be seen, and the kernel keeps 50 ms of a second for
- * them from who never sleeps. */
+ * priority they cannot be seen. */
 static bool
 is_crowded(struct dp_thread *t, uint64_t now)
 {
@@ -212,9 +245,8 @@ is_crowded(struct dp_thread *t, uint64_t now)
     if (now < t->crowd_ns || getrusage(RUSAGE_THREAD, &use))
         return t->is_crowded;
     /* After a time asleep, what was before says nothing. */
-    t->is_crowded = (now < t->crowd_ns + CROWD_NS &&
-                     use.ru_nivcsw - t->n_put_aside >= CROWD_SIZE) ||
-                    sched_getscheduler(0) != SCHED_OTHER;
+    t->is_crowded = now < t->crowd_ns + CROWD_NS &&
+                    use.ru_nivcsw - t->n_put_aside >= CROWD_SIZE;
     t->n_put_aside = use.ru_nivcsw;
     t->crowd_ns = now + CROWD_NS;
     return t->is_crowded;
@@ -230,7 +262,7 @@ may_spin(struct dp_thread *t, uint64_t now, uint64_t spent_ns, bool worked)
         t->spin_ns -= t->spin_ns < spent_ns ? t->spin_ns : spent_ns;
     if (t->spin_ns > SPIN_MAX_NS)
         t->spin_ns = SPIN_MAX_NS;
-    return t->spin_ns > 0 && !is_crowded(t, now);
+    return t->spin_ns > 0 && !t->real_time && !is_crowded(t, now);
 }
 
 static void
@@ -253,6 +285,7 @@ thread_main(void *arg)
     while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
         uint64_t began, now, next;
 
+        rest(t);
         adopt(t);
         began = clock_ns();
         next = dp_run(t->dp, began);
@@ -261,6 +294,7 @@ thread_main(void *arg)
         if (dp_event_pending(t->dp) | dp_of_news(t->dp))
             signal_control(t);
         now = clock_ns();
+        t->ran_ns += now - began;
         if (may_spin(t, now, now - began, dp_n_read(t->dp) > 0) ||
             next <= began || next < now + NEAR_NS)
             continue;
@@ -307,6 +341,7 @@ dp_thread_start(struct dp *dp, const char *name,
         return err_sys(err, ENOMEM, "bridge %s: no memory for a thread", name);
     t->dp = dp;
     t->turn_ns = slow_turn_ns();
+    t->real_time = sched_is_fifo(rules, name);
     snprintf(t->name, sizeof(t->name), "dp-%.12s", name);
     t->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     t->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -192,6 +192,14 @@ sched_check(const struct sched_rules *rules, struct err *err)
     return 0;
 }
 
+bool
+sched_is_fifo(const struct sched_rules *rules, const char *bridge)
+{
+    const struct rule *r = find(rules, bridge);
+
+    return r && r->fifo > 0;
+}
+
 int
 sched_apply(const struct sched_rules *rules, const char *bridge, pthread_t t,
             struct err *err)

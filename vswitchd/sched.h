@@ -29,6 +29,9 @@ bool sched_permit(const struct sched_rules *);
 /* After that: may they be?  Tries it on the thread that calls. */
 int sched_check(const struct sched_rules *, struct err *);
 
+/* Is the bridge's thread to be a real-time one? */
+bool sched_is_fifo(const struct sched_rules *, const char *bridge);
+
 /* Applies what is said of the bridge, if anything, to its thread. */
 int sched_apply(const struct sched_rules *, const char *bridge, pthread_t,
                 struct err *);

@@ -140,6 +140,61 @@ def _(t):
     overload(t, "afpacket", "afxdp")
 
 
+def run_ns(pid, comm):
+    """How long the thread of that name has been on a processor."""
+    for tid in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/comm" % (pid, tid)) as f:
+            name = f.read().strip()
+        if name == comm:
+            with open("/proc/%d/task/%s/schedstat" % (pid, tid)) as f:
+                return int(f.read().split()[0])
+    raise AssertionError("no thread %s" % comm)
+
+
+@slc.test("--fifo: the kernel's 5 % of a processor do not come out of what is "
+          "lossless")
+def _(t):
+    """What it takes from a real-time thread that gives nothing is 50 ms of a
+    second: several times what this ring holds."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise slc.Skip("one processor")
+    sw = t.enter_context(slc.Netns("fifo"))
+    h1 = t.enter_context(slc.Netns("h1"))
+    h2 = t.enter_context(slc.Netns("h2"))
+    sw.veth("p1", "e1", h1)
+    sw.veth("p2", "e2", h2)
+    d = t.enter_context(slc.Daemon(sw, args=(
+        "--fifo", "br0=1", "--cpu", "br0=%d" % cpus[1])))
+    d.rpc("bridge.add", name="br0")
+    for port in "p1", "p2":
+        d.rpc("port.add", bridge="br0", name=port, ring_bytes="16M",
+              pfc={"priorities": [3]})
+    probe = ("taskset", "-c", str(cpus[0]), slc.program("sluice-probe"),
+             "--json", "--ring", "64M", "--pfc", "3")
+    far = h2.popen(*probe, "-i", "e2", "-d", "30s", "--expect", "1", "--idle",
+                   "3s", "--barrier", "receive", stdin=subprocess.PIPE,
+                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert far.stderr.readline() == "ready\n"
+    far.stdin.write("go\n")
+    far.stdin.flush()
+    mac = ":".join("%02x" % o for o in h2.mac("e2"))
+    before = run_ns(d.pid, "dp-br0")
+    sent = json.loads(h1.run(*probe, "-i", "e1", "-d", "3s", "--drain", "10s",
+                             "-f", "prio=3,dst=%s,size=64" % mac,
+                             "send").stdout)
+    share = (run_ns(d.pid, "dp-br0") - before) / 3e9
+    got = json.loads(far.communicate(timeout=60)[0])
+    flow, = got["received"]["flows"]
+    n = sent["sent"]["frames"]
+    slc.diag("%d frames, on a processor for %.0f %% of the time"
+             % (n, 100 * share))
+    nd = d.rpc("stats.show", port="p1")[0]["netdev"]
+    assert flow["received"] == n and flow["lost"] == 0, (n, flow, nd)
+    if share < 0.85:
+        raise slc.Skip("the switch was not short of processor time")
+
+
 class Datagrams:
     """Numbered datagrams of the switch's own host, from a blocking socket, to
     one at e2."""
