@@ -124,16 +124,17 @@ find_interface(struct afxdp *a, bool *is_veth, bool *is_nic, struct err *err)
 static int
 check_queues(const struct afxdp *a, struct err *err)
 {
-    uint32_t n = ethtool_n_rx_queues(a->up.name);
+    bool combined;
+    uint32_t n = ethtool_n_rx_queues(a->up.name, &combined);
 
     if (n <= 1)
         return 0;
     return err_set(err, EINVAL, NULL, a->up.name,
                    "an interface with one receive queue",
                    "\"%s\" has %u receive queues, and an afxdp port reads "
-                   "one: 'ethtool -L %s combined 1' leaves it one; or use "
+                   "one: 'ethtool -L %s %s 1' leaves it one; or use "
                    "type afpacket",
-                   a->up.name, n, a->up.name);
+                   a->up.name, n, a->up.name, combined ? "combined" : "rx");
 }
 
 static int

@@ -372,6 +372,12 @@ afxdp_prog_attach(struct afxdp *a, bool native, struct err *err)
     if (error)
         return refuse_load(a, error, err);
     error = link_program(a, native);
+    if (error == ENOSPC) /* a veth says so */
+        return err_set(err, ENOSPC, NULL, a->up.name, NULL,
+                       "\"%s\": its peer has more transmit queues than it "
+                       "has receive queues: there, 'ethtool -L PEER tx 1' "
+                       "leaves it one; or use type afpacket",
+                       a->up.name);
     if (error == EBUSY || error == EEXIST)
         return refuse_foreign(a, err);
     if (error == ERANGE || error == EINVAL)

@@ -33,13 +33,15 @@ ask(const char *name, void *arg)
 }
 
 uint32_t
-ethtool_n_rx_queues(const char *name)
+ethtool_n_rx_queues(const char *name, bool *combined)
 {
     struct ethtool_channels ch = {.cmd = ETHTOOL_GCHANNELS};
     uint32_t n;
 
+    *combined = false;
     if (!ask(name, &ch))
         return 1;
+    *combined = ch.combined_count > 0;
     n = ch.rx_count + ch.combined_count;
     return n ? n : 1;
 }

@@ -11,8 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Receive queues that are in use; 1 when the driver does not say. */
-uint32_t ethtool_n_rx_queues(const char *name);
+/* Receive queues that are in use; 1 when the driver does not say.  *combined:
+ * some of them are transmit queues too, and `ethtool -L` calls them so. */
+uint32_t ethtool_n_rx_queues(const char *name, bool *combined);
 
 /* Has tags stay in the frames, and with `merging` frames not be merged, as far
  * as the driver lets it.  Returns what was changed, for ethtool_restore(). */

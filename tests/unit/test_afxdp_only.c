@@ -357,7 +357,13 @@ Test(afxdp, several_receive_queues_are_refused_with_the_remedy)
     pool = pkt_pool_create(64, 64, 1522);
     cr_assert_eq(try_open("slc1", pool, 0, &dev, &err), EINVAL);
     cr_assert(strstr(err.msg, "2 receive queues"), "%s", err.msg);
-    cr_assert(strstr(err.msg, "ethtool -L slc1"), "%s", err.msg);
+    cr_assert(strstr(err.msg, "'ethtool -L slc1 rx 1'"), "%s", err.msg);
+    netns_run("ethtool -L slc1 rx 1");
+    cr_assert_eq(try_open("slc1", pool, 0, &dev, &err), ENOSPC);
+    cr_assert(strstr(err.msg, "'ethtool -L PEER tx 1'"), "%s", err.msg);
+    netns_run("ethtool -L slp1 tx 1");
+    cr_assert_eq(try_open("slc1", pool, 0, &dev, &err), 0, "%s", err.msg);
+    netdev_close(dev);
     pkt_pool_destroy(pool);
 }
 
