@@ -149,6 +149,10 @@ check_attached(struct bridge *b, struct port *p)
     }
     if (p->netdev->cls->poll_kernel) /* it looks for the carrier too */
         p->netdev->cls->poll_kernel(p->netdev);
+    if (p->netdev->outgrown) {
+        detach(b, p);
+        return;
+    }
     if (p->netdev->ifindex && !link_get_index(p->netdev->ifindex, &info, NULL))
         take_over_live(b, p, &info);
     set_state(b, p, state);

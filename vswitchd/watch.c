@@ -198,7 +198,7 @@ watch_tick(struct daemon *d)
             events_violations(b, p);
             /* What keeps a bridge from having its own port is not likely to
              * pass, but for a name that is taken: then the kernel tells. */
-            if ((!p->netdev && !p->is_local) || is_muted)
+            if ((p->netdev ? p->netdev->outgrown : !p->is_local) || is_muted)
                 links_check_port(b, p);
         }
         if (is_muted)

@@ -474,6 +474,7 @@ afxdp_poll_kernel(struct netdev *dev)
     struct xdp_statistics st;
     socklen_t len = sizeof(st);
     struct link_info info;
+    bool combined;
 
     if (getsockopt(a->fd, SOL_XDP, XDP_STATISTICS, &st, &len) == 0)
         iface_raise(&dev->stats.rx_ring_drops, st.rx_dropped + st.rx_ring_full,
@@ -482,6 +483,8 @@ afxdp_poll_kernel(struct netdev *dev)
     if (link_get_index(dev->ifindex, &info, NULL))
         return;
     __atomic_store_n(&a->no_carrier, !info.running, __ATOMIC_RELAXED);
+    /* What comes by further queues passes us by, uncounted. */
+    dev->outgrown = ethtool_n_rx_queues(dev->name, &combined) > 1;
     /* What a driver counts as rx_dropped holds frames that our ring had no
      * room for. */
     iface_count(dev, &a->drops, &info, counter_get(&a->up.stats.rx_ring_drops),

@@ -164,6 +164,8 @@ struct netdev {
     uint32_t mtu;                   /* L3 MTU of the interface at open */
     uint64_t speed_bps;             /* interface's own speed; 0: unknown */
     bool has_lookahead;             /* see rx */
+    bool outgrown;                  /* set by poll_kernel: the interface cannot
+                                       be used like this any more: open anew */
     uint8_t tx_look; /* while so many frames are sent a MAC control frame may
                         well come: then rx is asked (max 0).  0: sending takes
                         no time, or rx does not know */

@@ -426,6 +426,43 @@ def _(t):
         d.start()
 
 
+@slc.test("afxdp: an interface that is given more receive queues is absent, "
+          "and says why; auto goes on with afpacket")
+def _(t):
+    if "afxdp" not in slc.run(slc.program("sluiced"), "--version").stdout:
+        raise slc.Skip("AF_XDP is not built in")
+    ns = t.enter_context(slc.Netns("queues"))
+    queues = ("numrxqueues", "2", "numtxqueues", "2")
+    for p, h in (("p1", "h1"), ("p2", "h2")):
+        ns.ip("link", "add", p, *queues, "type", "veth", "peer", "name", h,
+              *queues)
+        ns.run("ethtool", "-L", p, "rx", "1")
+        ns.run("ethtool", "-L", h, "tx", "1")
+        ns.ip("link", "set", p, "up")
+        ns.ip("link", "set", h, "up")
+    d = t.enter_context(slc.Daemon(ns))
+    d.rpc("bridge.add", name="br0")
+    d.rpc("port.add", bridge="br0", name="p1", type="afxdp")
+    d.rpc("port.add", bridge="br0", name="p2", type="auto")
+    h1, h2 = (t.enter_context(slc.Raw(ns, h)) for h in ("h1", "h2"))
+    passes(h1, h2, b"one queue each")
+    for p in "p1", "p2":
+        ns.run("ethtool", "-L", p, "rx", "2")
+
+    def shown(p):
+        return d.rpc("port.show", name=p)
+
+    slc.wait_for(lambda: shown("p1")["state"] == "absent", "p1 is given up")
+    slc.wait_for(lambda: shown("p2")["provider"] == "afpacket", "p2 is opened "
+                 "anew")
+    assert "2 receive queues" in shown("p2")["fallback"], shown("p2")
+    slc.wait_for(lambda: '"p1" has 2 receive queues' in d.log(), "the reason")
+    ns.run("ethtool", "-L", "p1", "rx", "1")
+    slc.wait_for(lambda: shown("p1")["state"] == "up", "p1 is back", 15)
+    passes(h1, h2, b"one and two")
+    assert audit(d)
+
+
 @contextlib.contextmanager
 def pausing(t, name):
     """A daemon that pauses h1 on priority 3, because h2 paused p2."""
