@@ -185,8 +185,11 @@ on_violation(struct bridge *b, struct port *p, const struct dp_event *ev)
 {
     if (log_limit_ok(&b->violation_limit, LOG_PER_S, ev->now_ns))
         log_warn("bridge %s: port %s: a frame of lossless priority %u was "
-                 "lost (%s): its headroom was too small, see doctor",
-                 b->name, p->name, ev->index, dp_drop_name(ev->reason));
+                 "lost (%s): %ssee doctor",
+                 b->name, p->name, ev->index, dp_drop_name(ev->reason),
+                 ev->reason == DP_DROP_HEADROOM_EXCEEDED
+                     ? "its headroom was too small, "
+                     : "");
     if (p->violation_prio != ev->index || p->violation_reason != ev->reason)
         events_violations(b, p);
     p->violation_prio = ev->index;

@@ -392,6 +392,19 @@ look_at_past(struct diagnosis *x, int prio)
                     "%" PRIu64 " lossless frames of the priority were lost; "
                     "when the cause is mended, clear the counters",
                     c.n.violations[prio]);
+    if (c.n.violations[prio] && c.n.drops[DP_DROP_NO_CLONE]) {
+        snprintf(command, sizeof(command),
+                 "sluicectl bridge set %s drop-lossless-unknown on",
+                 x->v->cb->name);
+        doctor_find(x, UNSURE, "flood", 0,
+                    x->v->cb->drop_unknown ? NULL : command,
+                    "%" PRIu64 " copies of flooded frames found no descriptor "
+                    "free (no-clone), of lossless ones too: a flood to many "
+                    "ports needs one for each of them, whatever the headroom",
+                    c.n.drops[DP_DROP_NO_CLONE]);
+        snprintf(command, sizeof(command), "sluicectl stats clear %s",
+                 x->v->cp->name);
+    }
     if (c.kernel_violations)
         doctor_find(x, UNSURE, "violations", 0, command,
                     "the kernel lost %" PRIu64 " frames of the port, of "

@@ -228,6 +228,34 @@ def _(t):
     assert "peer-pfc" not in terms(d, "p1")
 
 
+@slc.test("a flood of a lossless class that runs out of descriptors is named, "
+          "and not put down to headroom")
+def _(t):
+    ports = ["p%d" % i for i in range(1, 9)]
+    ns, d = bridge(t, "dflood", *ports, memory="16M", rate_bps="100M",
+                   pfc={"priorities": [3]})
+    for p in ports[1:]:
+        d.rpc("drill.hold", port=p, queues=[3], duration_ms=60000)
+    d.rpc("port.set", name="p1", ring_bytes="16M")  # all of a flood
+    assert "flood" not in terms(d, "p2")
+
+    def send(n_before):
+        Sender(t, ns, "-f", "prio=3,size=64,count=6000,rate=5M,"
+               "dst=02:00:00:00:00:99", "--ignore-pfc", "-d", "10s",
+               "send").result()
+        slc.wait_for(lambda: d.rpc("stats.show", port="p1")[0]["rx_frames"] >=
+                     n_before + 6000, "all came")
+        return d.rpc("stats.show", port="p2")[0]["violations"][3]
+
+    lost = send(0)
+    assert lost > 0
+    slc.wait_for(lambda: "(no-clone): see doctor" in d.log(), "a warning")
+    f = terms(d, "p2")["flood"]
+    assert int(f["message"].split()[0]) >= lost, f
+    paste(d, f["command"])
+    assert send(6000) == lost
+
+
 @slc.test("section 6: a pause that lapses at a peer with a faster clock is "
           "told before the headroom is full")
 def _(t):
