@@ -77,9 +77,9 @@ instructions: tests/bench/mem_bench
 		python3 $(top_srcdir)/tests/bench/mem_instructions.py \
 		--write $(top_srcdir)/tests/bench/instructions.json
 bench: all bench-programs
-	$(top_builddir)/tests/bench/flow_bench
 	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' \
 		python3 $(top_srcdir)/tests/bench/run.py $(BENCH_FLAGS)
+	$(if $(findstring --only,$(BENCH_FLAGS))$(filter -h --help,$(BENCH_FLAGS)),,$(top_builddir)/tests/bench/flow_bench)
 
 bench_programs += tests/bench/of_client
 tests_bench_of_client_SOURCES = tests/bench/of_client.c
