@@ -27,7 +27,7 @@ range of the rounds is shown.  Ratios come first: of rates above 1.00, and of
 times and memory below 1.00, Sluice does better.  How each peer is set up:
 peers.py.  The load and its softirq work are on the first core, the peer on
 the second.  The default takes about ten minutes; --full is all sizes, flows,
-ports and addresses, and 3 rounds: an hour and a half.
+ports and addresses, and takes more than an hour.
 """
 import argparse
 import contextlib
@@ -417,24 +417,77 @@ def words(allowed):
     return split
 
 
+def within(low, high, text):
+    """A whole number; says what is allowed otherwise."""
+    if not text.isdigit() or not low <= int(text) <= high:
+        raise argparse.ArgumentTypeError("%r: allowed are %d to %d"
+                                         % (text, low, high))
+    return int(text)
+
+
+def number(low, high):
+    return lambda text: within(low, high, text)
+
+
+def numbers(low, high):
+    return lambda text: [within(low, high, w) for w in text.split(",")]
+
+
 def sizes(text):
-    return [w if w == "imix" else int(w) for w in text.split(",")]
+    return [w if w == "imix" else within(64, 9018, w)
+            for w in text.split(",")]
 
 
-def main():
+def addresses(text):
+    """Powers of two: so the load spreads over all of them."""
+    got = numbers(1, 65536)(text)
+    bad = [n for n in got if n & (n - 1)]
+    if bad:
+        raise argparse.ArgumentTypeError("%d: allowed are powers of two"
+                                         % bad[0])
+    return got
+
+
+def share(text):
+    try:
+        got = float(text)
+    except ValueError:
+        got = -1
+    if not 0 <= got < 1:
+        raise argparse.ArgumentTypeError("%r: allowed are 0 to less than 1"
+                                         % text)
+    return got
+
+
+def writable(path):
+    """Known before the run, not after it."""
+    try:
+        with open(path, "a", encoding="utf-8"):
+            return path
+    except OSError as e:
+        raise argparse.ArgumentTypeError("%s: %s" % (path, e.strerror)) from e
+
+
+def parse_args():
     ap = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    ap.add_argument("--only", type=words(PARTS))
+    ap.add_argument("--only", type=words(PARTS),
+                    help="parts: " + ",".join(PARTS))
     ap.add_argument("--peers", default=DEFAULT_PEERS.split(","),
-                    type=words(PEERS))
-    ap.add_argument("--sizes", type=sizes)
-    for name in "flows", "ports", "addresses":
-        ap.add_argument("--" + name,
-                        type=lambda s: [int(w) for w in s.split(",")])
-    ap.add_argument("--rounds", type=int)
-    ap.add_argument("--loss", type=float, default=0.001)
+                    type=words(PEERS), help="of " + ",".join(PEERS))
+    ap.add_argument("--sizes", type=sizes,
+                    help="octets with FCS, 64 to 9018, or imix")
+    ap.add_argument("--flows", type=numbers(1, 1000000),
+                    help="1 to 1000000")
+    ap.add_argument("--ports", type=numbers(2, 64), help="2 to 64")
+    ap.add_argument("--addresses", type=addresses,
+                    help="powers of two, 1 to 65536; one a port at least")
+    ap.add_argument("--rounds", type=number(1, 1000))
+    ap.add_argument("--loss", type=share, default=0.001,
+                    help="share of the frames that may be lost")
     ap.add_argument("--full", action="store_true")
-    ap.add_argument("--json", help="write the result there too")
+    ap.add_argument("--json", type=writable,
+                    help="write the result there too")
     args = ap.parse_args()
     if os.geteuid() != 0:
         ap.error("network namespaces need root")
@@ -445,6 +498,11 @@ def main():
     args.addresses = args.addresses or ([1, 1024, 65536] if args.full
                                         else [1])
     args.rounds = args.rounds or 3
+    return args
+
+
+def main():
+    args = parse_args()
     result = {"machine": {"cores": os.cpu_count(),
                           "kernel": os.uname().release,
                           "load": os.getloadavg()[0]}}
@@ -455,6 +513,10 @@ def main():
         with open(args.json, "w", encoding="utf-8") as f:
             json.dump(result, f, indent=1)
             f.write("\n")
+    if result.get("rate") == []:
+        print("run.py: nothing could be measured: see what was left out",
+              file=sys.stderr)
+        return 3
     return 0
 
 
