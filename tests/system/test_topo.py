@@ -40,12 +40,30 @@ def kill(pid):
     slc.wait_for(is_dead, "it is dead")
 
 
+# The circle closes when all three switches fill within some milliseconds.
+# Beside other tests one host may begin later than that, and then it stays
+# open: nothing is wrong, and nothing is shown.
+OPEN_CIRCLE = {"deadlock-uncured": ("quiet = 0", "received < 2000"),
+               "deadlock": ("storms > 0", "lost > 0")}
+
+
+def run_ready(topo, word, tries=3):
+    """What a topology says, and what of its expectations does not hold."""
+    for _ in range(tries):
+        status, got = topo.run(topo.ready(word))
+        bad = [v for v in got["expectations"] if not v["holds"]]
+        if not bad or any(v["text"] not in OPEN_CIRCLE.get(word, ())
+                          for v in bad):
+            break
+        slc.diag("%s: no deadlock came about" % word)
+    return status, got, bad
+
+
 def register(word):
     @slc.test("the ready topology %s is as expected" % word)
     def _(t):
         topo = Topo(t)
-        status, got = topo.run(topo.ready(word))
-        bad = [v for v in got["expectations"] if not v["holds"]]
+        status, got, bad = run_ready(topo, word)
         if bad:
             for f in got["flows"]:
                 slc.diag({k: f[k] for k in ("flow", "prio", "sent",
