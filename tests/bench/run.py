@@ -26,8 +26,8 @@ Peers are measured in turn, round after round; medians are compared, and the
 range of the rounds is shown.  Ratios come first: of rates above 1.00, and of
 times and memory below 1.00, Sluice does better.  How each peer is set up:
 peers.py.  The load and its softirq work are on the first core, the peer on
-the second.  The default takes about ten minutes; --full is all sizes, flows,
-ports and addresses, and takes more than an hour.
+the second.  The default takes about a quarter of an hour; --full is all sizes,
+flows, ports and addresses, and takes more than an hour.
 """
 import argparse
 import contextlib
