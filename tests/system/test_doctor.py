@@ -233,10 +233,10 @@ def _(t):
 def _(t):
     ports = ["p%d" % i for i in range(1, 9)]
     ns, d = bridge(t, "dflood", *ports, memory="16M", rate_bps="100M",
-                   pfc={"priorities": [3]})
+                   ring_bytes="64K", pfc={"priorities": [3]})
     for p in ports[1:]:
         d.rpc("drill.hold", port=p, queues=[3], duration_ms=60000)
-    d.rpc("port.set", name="p1", ring_bytes="16M")  # all of a flood
+    d.rpc("port.set", name="p1", ring_bytes="12M")  # all of a flood
     assert "flood" not in terms(d, "p2")
 
     def send(n_before):
