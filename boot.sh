@@ -126,9 +126,8 @@ check)
     build
     say "make check"
     status=0
-    # One job more than there are processors: most tests wait, most of the
-    # time.  What each has to say comes when it has ended (-O).
-    make -s -O -j"$(($(nproc) + 1))" check || status=$?
+    # What each test has to say comes when it has ended (-O).
+    make -s -O -j"$(nproc)" check || status=$?
     exec sh tests/summary "$status"
     ;;
 bench)

@@ -231,6 +231,7 @@ def _(t):
             frame = slc.frame(h2.mac, h1.mac, b"queue%d" % i, size=100)
             h1.send(frame)
             assert h2.recv_match(lambda f: f == frame)
+        sw.daemon.settle()
         stats = c.ask(P.OFPQueueStatsRequest(c, 0, 2, O.OFPQ_ALL)).body
         sent = {s.queue_id: (s.tx_packets, s.tx_bytes) for s in stats}
         assert len(sent) == 8 and sent[5] == (3, 300), sent

@@ -425,6 +425,12 @@ class Daemon:
         return self._rpc.call(method, _params if _params is not None
                               else params)
 
+    def settle(self):
+        """What a frame that has arrived somewhere is counted as is counted
+        when this returns: it was sent in a turn of its bridge's thread, which
+        counts at the end, and the audit is made in a later one."""
+        self.rpc("audit.show")
+
     def connect(self):
         """A connection of its own."""
         return Rpc(self.socket)

@@ -39,6 +39,7 @@ class Rig:
                      "all ports are up")
 
     def stats(self, port):
+        self.d.settle()
         return self.d.rpc("stats.show", port=port)[0]
 
     def pfc(self, port):
