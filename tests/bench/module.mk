@@ -14,13 +14,15 @@ if AFXDP
 bench_programs += tests/bench/veth_probe
 endif
 tests_bench_veth_probe_SOURCES = tests/bench/veth_probe.c \
+	tests/bench/enter.h \
 	tests/bench/xdp_load.c tests/bench/xdp_load.h
 tests_bench_veth_probe_CPPFLAGS = $(AM_CPPFLAGS) $(XDP_CFLAGS)
 tests_bench_veth_probe_LDADD = lib/wire/libwire.a lib/base/libbase.a \
 	$(XDP_LIBS)
 
 bench_programs += tests/bench/pause_reaction
-tests_bench_pause_reaction_SOURCES = tests/bench/pause_reaction.c
+tests_bench_pause_reaction_SOURCES = tests/bench/pause_reaction.c \
+	tests/bench/enter.h
 tests_bench_pause_reaction_LDADD = lib/qos/libqos.a lib/wire/libwire.a \
 	lib/base/libbase.a
 EXTRA_DIST += tests/bench/pause_reaction.py

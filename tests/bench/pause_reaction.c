@@ -25,6 +25,8 @@
  * Prints a line of JSON; of each sample ns from PFC to the last frame, frames,
  * and ns of waiting.
  */
+#include "enter.h"
+
 #include "base/clock.h"
 #include "qos/pfc.h"
 #include "wire/eth.h"
@@ -117,19 +119,6 @@ die(const char *what)
 }
 
 /* --- sockets ------------------------------------------------------------- */
-
-static void
-enter(const char *ns)
-{
-    char path[128];
-    int fd;
-
-    snprintf(path, sizeof(path), "/run/netns/%s", ns);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || setns(fd, CLONE_NEWNET))
-        die(ns);
-    close(fd);
-}
 
 static void
 bind_to(int fd, const char *iface, uint16_t protocol)
@@ -476,12 +465,12 @@ main(int argc, char **argv)
         die(argv[13]);
     make_frames(dst, src);
     srand48((long) clock_wall_ns());
-    enter(argv[1]);
+    bench_enter(argv[1]);
     b.send_fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
     bind_to(b.send_fd, argv[2], 0);
     setsockopt(b.send_fd, SOL_PACKET, PACKET_QDISC_BYPASS, &one, sizeof(one));
     open_ring(&b.in, argv[2], MACCTL_ETHERTYPE, BLOCK);
-    enter(argv[3]);
+    bench_enter(argv[3]);
     open_ring(&b.out, argv[4], ETH_P_ALL, 256 * BLOCK);
     run(&b);
     print(&b);

@@ -19,8 +19,7 @@ after the last frame, the thread did not wait for the core, while it could have
 run, for more than %d us in all.  What a hypervisor takes is not seen by that;
 JSON has its share of the second core's time (steal_s), to a tick.  `lost`:
 frames of the stream, and what the switch says about them: a ring holds what
-comes in ten milliseconds or so, but when a real-time thread fills its core, the
-kernel may give others 50 ms of a second.
+comes in ten milliseconds or so.
 
 Prints a table, or JSON with --json.  Needs root, and a machine that has nothing
 else to do."""
@@ -32,7 +31,7 @@ import os
 import sys
 import time
 
-from peers import GEN_CPU, PEER_CPU, Bed, bench_program, pinned, slc
+from peers import GEN_CPU, PEER_CPU, Bed, bench_program, pinned, slc, words
 
 OFF_CORE_NS = 10000
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -162,16 +161,6 @@ def table(rows):
                      g["ns"]["p99"] / 1e3, g["ns"]["max"] / 1e3,
                      g["frames"]["p50"], g["frames"]["p99"],
                      g["frames"]["max"], r["lost"], r["drops"] or ""))
-
-
-def words(allowed):
-    def split(text):
-        bad = [w for w in text.split(",") if w not in allowed]
-        if bad:
-            raise argparse.ArgumentTypeError(
-                "%r: allowed are %s" % (bad[0], ", ".join(allowed)))
-        return text.split(",")
-    return split
 
 
 def main():

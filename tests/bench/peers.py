@@ -4,8 +4,9 @@
 Each peer is a context manager that makes ready a switch between the
 interfaces p1 and p2 of a bed, in its best known configuration, and yields its
 pid (None for the kernel's own bridge).  Used by
-run.py and tcp.py.
+all that measures here.
 """
+import argparse
 import contextlib
 import functools
 import json
@@ -31,6 +32,17 @@ def bench_program(name):
 
 def pinned(cpu, *argv):
     return ("taskset", "-c", cpu) + argv
+
+
+def words(allowed):
+    """For argparse: words with commas between them, each of those allowed."""
+    def split(text):
+        bad = [w for w in text.split(",") if w not in allowed]
+        if bad:
+            raise argparse.ArgumentTypeError(
+                "%r: allowed are %s" % (bad[0], ", ".join(allowed)))
+        return text.split(",")
+    return split
 
 
 def text_of(mac):

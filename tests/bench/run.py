@@ -43,7 +43,7 @@ import mem_instructions
 import pause_reaction
 import tcp
 from peers import (OVS_DPDK, PEER_CPU, PEERS, Bed, bench_program, ovs_on,
-                   pinned, slc)
+                   pinned, slc, words)
 
 PARTS = ("mem", "null", "rate", "tcp", "pause", "flows")
 DEFAULT_PEERS = "sluice,sluice-nopfc,sluice-afxdp,sluice-afxdp-nopfc,ovs," \
@@ -405,16 +405,6 @@ def part_flows(args):
              "--rounds", str(args.rounds), "--json", path], check=True)
         with open(path, encoding="utf-8") as f:
             return json.load(f)
-
-
-def words(allowed):
-    def split(text):
-        bad = [w for w in text.split(",") if w not in allowed]
-        if bad:
-            raise argparse.ArgumentTypeError(
-                "%r: allowed are %s" % (bad[0], ", ".join(allowed)))
-        return text.split(",")
-    return split
 
 
 def within(low, high, text):

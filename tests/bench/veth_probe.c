@@ -7,16 +7,16 @@
  *              FLOWS ADDRESSES skb|xdp
  *
  * Frames are UDP over IPv4, of FLOWS pairs of ports and to ADDRESSES addresses
- * from DST on, whose last two octets differ (a power of two). OUT-IF may be
- * any. A packet socket sends them, or
- * what is faster and for interfaces whose peer has an XDP program
- * (xdp_load.h).  Whatever is on their core goes first: the kernel's share of
- * what comes in must not wait for us.  One in SAMPLE carries the time at which
- * it was sent and goes to a port of its own; a filter lets those alone reach
- * the receiving socket, where the kernel stamps them, so that receiving costs
- * next to nothing.  All others are counted by the interface.  Prints a line of
- * JSON.
+ * from DST on, whose last two octets differ (a power of two).  OUT-IF may be
+ * any.  A packet socket sends them, or what is faster and for interfaces whose
+ * peer has an XDP program (xdp_load.h).  Whatever is on their core goes first:
+ * the kernel's share of what comes in must not wait for us.  One in SAMPLE
+ * carries the time at which it was sent and goes to a port of its own; a
+ * filter lets those alone reach the receiving socket, where the kernel stamps
+ * them, so that receiving costs next to nothing.  All others are counted by
+ * the interface.  Prints a line of JSON.
  */
+#include "enter.h"
 #include "xdp_load.h"
 
 #include "base/clock.h"
@@ -75,28 +75,6 @@ die(const char *what)
     exit(1);
 }
 
-static uint64_t
-real_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t) t.tv_sec * NS_PER_S + (uint64_t) t.tv_nsec;
-}
-
-static void
-enter(const char *ns)
-{
-    char path[128];
-    int fd;
-
-    snprintf(path, sizeof(path), "/run/netns/%s", ns);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || setns(fd, CLONE_NEWNET))
-        die(ns);
-    close(fd);
-}
-
 static int
 open_in(const char *ns, const char *iface, int protocol)
 {
@@ -104,7 +82,7 @@ open_in(const char *ns, const char *iface, int protocol)
                              .sll_protocol = htons((uint16_t) protocol)};
     int fd;
 
-    enter(ns);
+    bench_enter(ns);
     to.sll_ifindex = (int) if_nametoindex(iface);
     fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
     if (fd < 0 || (!to.sll_ifindex && strcmp(iface, "any") != 0) ||
@@ -225,7 +203,7 @@ make_frame(const struct probe *p, int i, uint64_t k)
         set_length(f, len);
     if (k % SAMPLE == 0) {
         to = htons(PROBE_PORT);
-        now_ns = real_ns();
+        now_ns = clock_wall_ns();
         memcpy(f + DATA_OFS, &now_ns, sizeof(now_ns));
     }
     memcpy(f + 4, &address, 2);
@@ -289,7 +267,7 @@ send_xdp(struct probe *p, const char *ns, const char *iface, double seconds)
         .probe_port = PROBE_PORT,
     };
 
-    enter(ns);
+    bench_enter(ns);
     l.ifindex = if_nametoindex(iface);
     errno = xdp_load_run(&l);
     if (errno)

@@ -9,12 +9,10 @@
 
 #include "base/clock.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stddef.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LIVE_FRAMES (1u << 1) /* BPF_F_TEST_XDP_LIVE_FRAMES: Linux 5.18 */
@@ -226,21 +224,12 @@ write_program(struct code *c, const struct xdp_load *l, int state_fd,
     op(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-static uint64_t
-time_of(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (uint64_t) t.tv_sec * NS_PER_S + (uint64_t) t.tv_nsec;
-}
-
 static int
 load_program(const struct xdp_load *l, int state_fd)
 {
     LIBBPF_OPTS(bpf_prog_load_opts, opts);
     struct code c;
-    uint64_t real_ns = time_of(CLOCK_REALTIME) - time_of(CLOCK_MONOTONIC);
+    uint64_t real_ns = clock_wall_ns() - clock_ns();
 
     write_program(&c, l, state_fd, real_ns);
     return bpf_prog_load(BPF_PROG_TYPE_XDP, "load", "GPL", c.insn,
@@ -254,7 +243,7 @@ run_program(struct xdp_load *l, int prog_fd, int state_fd)
     LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = l->data,
                 .data_size_in = l->len, .flags = LIVE_FRAMES,
                 .batch_size = BATCH);
-    struct state s = {.next_ns = time_of(CLOCK_MONOTONIC)};
+    struct state s = {.next_ns = clock_ns()};
     uint32_t zero = 0;
     int rc;
 
