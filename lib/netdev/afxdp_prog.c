@@ -15,10 +15,10 @@
  */
 #include "netdev/afxdp.h"
 
+#include "netdev/code.h"
 #include "wire/eth.h"
 
 #include <arpa/inet.h>
-#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
@@ -32,7 +32,6 @@
 #define PROG_NAME    "sluice"
 #define PROG_LICENSE "Dual MIT/GPL"
 #define TAG_FUNCTION "bpf_xdp_metadata_rx_vlan_tag"
-#define MAX_INSNS    64
 #define SEEN_BYTES   4096 /* a page: it is mapped */
 
 /* Newer than the headers of Debian 12. */
@@ -45,114 +44,31 @@
 #define BUSY_TRIES   25
 #define BUSY_WAIT_NS 20000000
 
-/* A program in the making. */
-struct code {
-    struct bpf_insn insn[MAX_INSNS]; /* instructions */
-    int n;                           /* how many */
-};
-
 enum { R0, R1, R2, R3, R4, R5, CTX, DATA, END, TYPE, FP };
 
-/* Appends an instruction; returns where. */
-static int
-op(struct code *c, uint8_t code, int dst, int src, int off, int32_t imm)
-{
-    assert(c->n < MAX_INSNS);
-    c->insn[c->n] = (struct bpf_insn){
-        .code = code,
-        .dst_reg = (uint8_t) dst & 15,
-        .src_reg = (uint8_t) src & 15,
-        .off = (int16_t) off,
-        .imm = imm,
-    };
-    return c->n++;
-}
-
+/* A map, or what lies ofs octets into its only value; kind:
+ * BPF_PSEUDO_MAP_FD, BPF_PSEUDO_MAP_VALUE. */
 static void
-set(struct code *c, int dst, int32_t imm)
+set_map(struct code *c, int dst, int kind, int fd, size_t ofs)
 {
-    op(c, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, imm);
-}
-
-static void
-copy(struct code *c, int dst, int src)
-{
-    op(c, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
-}
-
-static void
-add(struct code *c, int dst, int32_t imm)
-{
-    op(c, BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, imm);
-}
-
-/* size: BPF_B, BPF_H, BPF_W, BPF_DW. */
-static void
-load(struct code *c, int size, int dst, int src, int off)
-{
-    op(c, (uint8_t) (BPF_LDX | size | BPF_MEM), dst, src, off, 0);
-}
-
-static void
-store(struct code *c, int size, int dst, int off, int src)
-{
-    op(c, (uint8_t) (BPF_STX | size | BPF_MEM), dst, src, off, 0);
-}
-
-/* Jumps to be given their target later. */
-static int
-jump(struct code *c, int cond, int dst, int32_t imm)
-{
-    return op(c, (uint8_t) (BPF_JMP | cond | BPF_K), dst, 0, 0, imm);
-}
-
-static int
-jump_reg(struct code *c, int cond, int dst, int src)
-{
-    return op(c, (uint8_t) (BPF_JMP | cond | BPF_X), dst, src, 0, 0);
-}
-
-static void
-here(struct code *c, int from)
-{
-    c->insn[from].off = (int16_t) (c->n - from - 1);
-}
-
-static void
-call(struct code *c, int helper)
-{
-    op(c, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
-}
-
-static void
-finish(struct code *c)
-{
-    op(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-}
-
-/* A 64-bit constant; kind: BPF_PSEUDO_MAP_FD, BPF_PSEUDO_MAP_VALUE. */
-static void
-set_map(struct code *c, int dst, int kind, int fd, int32_t ofs)
-{
-    op(c, BPF_LD | BPF_DW | BPF_IMM, dst, kind, 0, fd);
-    op(c, 0, 0, 0, 0, ofs);
+    code_const(c, dst, kind, (uint64_t) ofs << 32 | (uint32_t) fd);
 }
 
 /* One more in a counter of struct afxdp_seen. */
 static void
 count(struct code *c, int seen_fd, size_t ofs)
 {
-    set_map(c, R1, BPF_PSEUDO_MAP_VALUE, seen_fd, (int32_t) ofs);
-    set(c, R2, 1);
-    op(c, BPF_STX | BPF_DW | BPF_ATOMIC, R1, R2, 0, BPF_ADD);
+    set_map(c, R1, BPF_PSEUDO_MAP_VALUE, seen_fd, ofs);
+    code_imm(c, BPF_MOV, R2, 1);
+    code_op(c, BPF_STX | BPF_DW | BPF_ATOMIC, R1, R2, 0, BPF_ADD);
 }
 
 static void
 count_and_drop(struct code *c, int seen_fd, size_t ofs)
 {
     count(c, seen_fd, ofs);
-    set(c, R0, XDP_DROP);
-    finish(c);
+    code_imm(c, BPF_MOV, R0, XDP_DROP);
+    code_exit(c);
 }
 
 /* DATA and END are where the frame begins and ends; returns the jump for one
@@ -160,11 +76,11 @@ count_and_drop(struct code *c, int seen_fd, size_t ofs)
 static int
 look_at(struct code *c, int n)
 {
-    load(c, BPF_W, DATA, CTX, offsetof(struct xdp_md, data));
-    load(c, BPF_W, END, CTX, offsetof(struct xdp_md, data_end));
-    copy(c, R1, DATA);
-    add(c, R1, n);
-    return jump_reg(c, BPF_JGT, R1, END);
+    code_load(c, BPF_W, DATA, CTX, offsetof(struct xdp_md, data));
+    code_load(c, BPF_W, END, CTX, offsetof(struct xdp_md, data_end));
+    code_reg(c, BPF_MOV, R1, DATA);
+    code_imm(c, BPF_ADD, R1, n);
+    return code_jump_reg(c, BPF_JGT, R1, END);
 }
 
 /* A tag beside the frame: the frame grows to the front, the addresses move
@@ -175,29 +91,29 @@ restore_tag(struct code *c, int32_t tag_function, int bad[2])
 {
     int none;
 
-    op(c, BPF_ST | BPF_DW | BPF_MEM, FP, 0, -8, 0);
-    copy(c, R1, CTX);
-    copy(c, R2, FP);
-    add(c, R2, -8); /* the TPID, as on the wire */
-    copy(c, R3, FP);
-    add(c, R3, -4); /* the TCI, in our byte order */
-    op(c, BPF_JMP | BPF_CALL, 0, CALL_KERNEL, 0, tag_function);
-    none = jump(c, BPF_JNE, R0, 0);
-    copy(c, R1, CTX);
-    set(c, R2, -ETH_VLAN_LEN);
-    call(c, BPF_FUNC_xdp_adjust_head);
-    bad[0] = jump(c, BPF_JNE, R0, 0);
+    code_op(c, BPF_ST | BPF_DW | BPF_MEM, FP, 0, -8, 0);
+    code_reg(c, BPF_MOV, R1, CTX);
+    code_reg(c, BPF_MOV, R2, FP);
+    code_imm(c, BPF_ADD, R2, -8); /* the TPID, as on the wire */
+    code_reg(c, BPF_MOV, R3, FP);
+    code_imm(c, BPF_ADD, R3, -4); /* the TCI, in our byte order */
+    code_op(c, BPF_JMP | BPF_CALL, 0, CALL_KERNEL, 0, tag_function);
+    none = code_jump(c, BPF_JNE, R0, 0);
+    code_reg(c, BPF_MOV, R1, CTX);
+    code_imm(c, BPF_MOV, R2, -ETH_VLAN_LEN);
+    code_call(c, BPF_FUNC_xdp_adjust_head);
+    bad[0] = code_jump(c, BPF_JNE, R0, 0);
     bad[1] = look_at(c, ETH_HDR_LEN + ETH_VLAN_LEN);
     for (int i = 0; i < 12; i += 4) {
-        load(c, BPF_W, R1, DATA, i + ETH_VLAN_LEN);
-        store(c, BPF_W, DATA, i, R1);
+        code_load(c, BPF_W, R1, DATA, i + ETH_VLAN_LEN);
+        code_store(c, BPF_W, DATA, i, R1);
     }
-    load(c, BPF_H, R1, FP, -8);
-    store(c, BPF_H, DATA, 12, R1);
-    load(c, BPF_H, R1, FP, -4);
-    op(c, BPF_ALU | BPF_END | BPF_TO_BE, R1, 0, 0, 16);
-    store(c, BPF_H, DATA, 14, R1);
-    here(c, none);
+    code_load(c, BPF_H, R1, FP, -8);
+    code_store(c, BPF_H, DATA, 12, R1);
+    code_load(c, BPF_H, R1, FP, -4);
+    code_be16(c, R1);
+    code_store(c, BPF_H, DATA, 14, R1);
+    code_here(c, none);
 }
 
 /* tag_function: its number in the kernel; 0: tags are in the frames. */
@@ -207,29 +123,29 @@ write_program(struct code *c, const struct afxdp *a, int32_t tag_function)
     int bad[3], n_bad = 0, is_long, is_data;
 
     *c = (struct code){.n = 0};
-    copy(c, CTX, R1);
+    code_reg(c, BPF_MOV, CTX, R1);
     if (tag_function) {
         restore_tag(c, tag_function, bad);
         n_bad = 2;
     }
     bad[n_bad++] = look_at(c, ETH_HDR_LEN);
-    load(c, BPF_H, TYPE, DATA, 12);
-    copy(c, R1, CTX);
-    call(c, HELPER_BUFF_LEN);
-    is_long = jump(c, BPF_JGT, R0, (int32_t) a->frame_bytes);
-    is_data = jump(c, BPF_JNE, TYPE, htons(ETH_T_MACCTL));
+    code_load(c, BPF_H, TYPE, DATA, 12);
+    code_reg(c, BPF_MOV, R1, CTX);
+    code_call(c, HELPER_BUFF_LEN);
+    is_long = code_jump(c, BPF_JGT, R0, (int32_t) a->frame_bytes);
+    is_data = code_jump(c, BPF_JNE, TYPE, htons(ETH_T_MACCTL));
     count(c, a->prog.seen_fd, offsetof(struct afxdp_seen, n_ctl));
-    here(c, is_data);
+    code_here(c, is_data);
     set_map(c, R1, BPF_PSEUDO_MAP_FD, a->prog.socks_fd, 0);
-    load(c, BPF_W, R2, CTX, offsetof(struct xdp_md, rx_queue_index));
-    set(c, R3, XDP_DROP); /* for a queue that no socket is for */
-    call(c, BPF_FUNC_redirect_map);
-    finish(c);
-    here(c, is_long);
+    code_load(c, BPF_W, R2, CTX, offsetof(struct xdp_md, rx_queue_index));
+    code_imm(c, BPF_MOV, R3, XDP_DROP); /* for a queue that no socket is for */
+    code_call(c, BPF_FUNC_redirect_map);
+    code_exit(c);
+    code_here(c, is_long);
     count_and_drop(c, a->prog.seen_fd,
                    offsetof(struct afxdp_seen, n_oversize));
     for (int i = 0; i < n_bad; i++)
-        here(c, bad[i]);
+        code_here(c, bad[i]);
     count_and_drop(c, a->prog.seen_fd, offsetof(struct afxdp_seen, n_bad));
 }
 

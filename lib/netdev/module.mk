@@ -40,6 +40,7 @@ afxdp_sources = \
 	lib/netdev/afxdp_prog.c \
 	lib/netdev/afxdp_rx.c \
 	lib/netdev/afxdp_tx.c \
+	lib/netdev/code.h \
 	lib/netdev/ethtool.c \
 	lib/netdev/ethtool.h
 EXTRA_DIST += lib/netdev/may_include

@@ -8,8 +8,8 @@
 #include "xdp_load.h"
 
 #include "base/clock.h"
+#include "netdev/code.h"
 
-#include <assert.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stddef.h>
@@ -34,81 +34,19 @@ struct state {
     uint64_t n_sent;
 };
 
-struct code {
-    struct bpf_insn insn[96];
-    int n;
-};
-
 enum { R0, R1, R2, R3, R4, R5, CTX, STATE, DATA, NOW, FP };
 
-static int
-op(struct code *c, int code, int dst, int src, int off, int32_t imm)
-{
-    assert(c->n < 96);
-    c->insn[c->n] = (struct bpf_insn){
-        .code = (uint8_t) code,
-        .dst_reg = (uint8_t) dst & 15,
-        .src_reg = (uint8_t) src & 15,
-        .off = (int16_t) off,
-        .imm = imm,
-    };
-    return c->n++;
-}
-
 static void
-imm(struct code *c, int alu, int dst, int32_t value)
+store_be16(struct code *c, int ofs, int src)
 {
-    op(c, BPF_ALU64 | alu | BPF_K, dst, 0, 0, value);
-}
-
-static void
-reg(struct code *c, int alu, int dst, int src)
-{
-    op(c, BPF_ALU64 | alu | BPF_X, dst, src, 0, 0);
-}
-
-static void
-load(struct code *c, int size, int dst, int src, size_t ofs)
-{
-    op(c, BPF_LDX | size | BPF_MEM, dst, src, (int) ofs, 0);
-}
-
-static void
-store(struct code *c, int size, int dst, size_t ofs, int src)
-{
-    op(c, BPF_STX | size | BPF_MEM, dst, src, (int) ofs, 0);
-}
-
-static void
-store_be16(struct code *c, size_t ofs, int src)
-{
-    op(c, BPF_ALU | BPF_END | BPF_TO_BE, src, 0, 0, 16);
-    store(c, BPF_H, DATA, ofs, src);
-}
-
-static int
-jump(struct code *c, int cond, int dst, int32_t value)
-{
-    return op(c, BPF_JMP | cond | BPF_K, dst, 0, 0, value);
-}
-
-static void
-here(struct code *c, int from)
-{
-    c->insn[from].off = (int16_t) (c->n - from - 1);
-}
-
-static void
-set64(struct code *c, int dst, int kind, uint64_t value)
-{
-    op(c, BPF_LD | BPF_DW | BPF_IMM, dst, kind, 0, (int32_t) value);
-    op(c, 0, 0, 0, 0, (int32_t) (value >> 32));
+    code_be16(c, src);
+    code_store(c, BPF_H, DATA, ofs, src);
 }
 
 static void
 now(struct code *c)
 {
-    op(c, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_ktime_get_ns);
+    code_call(c, BPF_FUNC_ktime_get_ns);
 }
 
 /* NOW becomes the time at which the frame is due, or later. */
@@ -117,26 +55,26 @@ wait_until_due(struct code *c, uint64_t gap_ns)
 {
     int again, due, full, on_time;
 
-    store(c, BPF_DW, FP, (size_t) -8, DATA);
-    load(c, BPF_DW, DATA, STATE, offsetof(struct state, next_ns));
-    imm(c, BPF_MOV, NOW, 0);
+    code_store(c, BPF_DW, FP, -8, DATA);
+    code_load(c, BPF_DW, DATA, STATE, offsetof(struct state, next_ns));
+    code_imm(c, BPF_MOV, NOW, 0);
     again = c->n;
     now(c);
-    due = op(c, BPF_JMP | BPF_JGE | BPF_X, R0, DATA, 0, 0);
-    imm(c, BPF_ADD, NOW, 1);
-    full = jump(c, BPF_JGT, NOW, MAX_SPINS);
-    op(c, BPF_JMP | BPF_JA, 0, 0, again - c->n - 1, 0);
-    here(c, due);
-    here(c, full);
-    reg(c, BPF_MOV, NOW, R0);
-    reg(c, BPF_MOV, R1, DATA);
-    imm(c, BPF_ADD, R1, MAX_LAG_NS);
-    on_time = op(c, BPF_JMP | BPF_JGT | BPF_X, R1, NOW, 0, 0);
-    reg(c, BPF_MOV, DATA, NOW);
-    here(c, on_time);
-    imm(c, BPF_ADD, DATA, (int32_t) gap_ns);
-    store(c, BPF_DW, STATE, offsetof(struct state, next_ns), DATA);
-    load(c, BPF_DW, DATA, FP, (size_t) -8);
+    due = code_jump_reg(c, BPF_JGE, R0, DATA);
+    code_imm(c, BPF_ADD, NOW, 1);
+    full = code_jump(c, BPF_JGT, NOW, MAX_SPINS);
+    code_op(c, BPF_JMP | BPF_JA, 0, 0, again - c->n - 1, 0);
+    code_here(c, due);
+    code_here(c, full);
+    code_reg(c, BPF_MOV, NOW, R0);
+    code_reg(c, BPF_MOV, R1, DATA);
+    code_imm(c, BPF_ADD, R1, MAX_LAG_NS);
+    on_time = code_jump_reg(c, BPF_JGT, R1, NOW);
+    code_reg(c, BPF_MOV, DATA, NOW);
+    code_here(c, on_time);
+    code_imm(c, BPF_ADD, DATA, (int32_t) gap_ns);
+    code_store(c, BPF_DW, STATE, offsetof(struct state, next_ns), DATA);
+    code_load(c, BPF_DW, DATA, FP, -8);
 }
 
 /* Frame R2 of the load: its address, its ports, its time. */
@@ -145,26 +83,26 @@ write_frame(struct code *c, const struct xdp_load *l, uint64_t real_ns)
 {
     int no_sample;
 
-    reg(c, BPF_MOV, R1, R2);
-    imm(c, BPF_MUL, R1, XDP_LOAD_SPREAD);
-    imm(c, BPF_AND, R1, (int32_t) l->n_to - 1);
+    code_reg(c, BPF_MOV, R1, R2);
+    code_imm(c, BPF_MUL, R1, XDP_LOAD_SPREAD);
+    code_imm(c, BPF_AND, R1, (int32_t) l->n_to - 1);
     store_be16(c, DST_OFS, R1);
-    reg(c, BPF_MOV, R1, R2);
-    imm(c, BPF_MOD, R1, (int32_t) l->n_flows);
-    reg(c, BPF_MOV, R3, R1);
-    imm(c, BPF_MOD, R1, FLOWS_LOW);
-    imm(c, BPF_ADD, R1, FLOWS_BASE);
+    code_reg(c, BPF_MOV, R1, R2);
+    code_imm(c, BPF_MOD, R1, (int32_t) l->n_flows);
+    code_reg(c, BPF_MOV, R3, R1);
+    code_imm(c, BPF_MOD, R1, FLOWS_LOW);
+    code_imm(c, BPF_ADD, R1, FLOWS_BASE);
     store_be16(c, SPORT_OFS, R1);
-    imm(c, BPF_DIV, R3, FLOWS_LOW);
-    imm(c, BPF_ADD, R3, 9);
-    reg(c, BPF_MOV, R1, R2);
-    imm(c, BPF_AND, R1, (int32_t) l->sample - 1);
-    no_sample = jump(c, BPF_JNE, R1, 0);
-    imm(c, BPF_MOV, R3, l->probe_port);
-    set64(c, R1, 0, real_ns);
-    reg(c, BPF_ADD, R1, NOW);
-    store(c, BPF_DW, DATA, TIME_OFS, R1);
-    here(c, no_sample);
+    code_imm(c, BPF_DIV, R3, FLOWS_LOW);
+    code_imm(c, BPF_ADD, R3, 9);
+    code_reg(c, BPF_MOV, R1, R2);
+    code_imm(c, BPF_AND, R1, (int32_t) l->sample - 1);
+    no_sample = code_jump(c, BPF_JNE, R1, 0);
+    code_imm(c, BPF_MOV, R3, l->probe_port);
+    code_const(c, R1, 0, real_ns);
+    code_reg(c, BPF_ADD, R1, NOW);
+    code_store(c, BPF_DW, DATA, TIME_OFS, R1);
+    code_here(c, no_sample);
     store_be16(c, DPORT_OFS, R3);
 }
 
@@ -174,18 +112,18 @@ cut(struct code *c, uint32_t len)
 {
     int is_long, is_short;
 
-    imm(c, BPF_MOD, R2, 12);
-    is_long = jump(c, BPF_JEQ, R2, 10);
-    imm(c, BPF_MOV, R1, 0x88a);
-    reg(c, BPF_RSH, R1, R2);
-    imm(c, BPF_AND, R1, 1);
-    imm(c, BPF_MOV, R2, 60 - (int32_t) len);
-    is_short = jump(c, BPF_JEQ, R1, 0);
-    imm(c, BPF_MOV, R2, 590 - (int32_t) len);
-    here(c, is_short);
-    reg(c, BPF_MOV, R1, CTX);
-    op(c, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_xdp_adjust_tail);
-    here(c, is_long);
+    code_imm(c, BPF_MOD, R2, 12);
+    is_long = code_jump(c, BPF_JEQ, R2, 10);
+    code_imm(c, BPF_MOV, R1, 0x88a);
+    code_reg(c, BPF_RSH, R1, R2);
+    code_imm(c, BPF_AND, R1, 1);
+    code_imm(c, BPF_MOV, R2, 60 - (int32_t) len);
+    is_short = code_jump(c, BPF_JEQ, R1, 0);
+    code_imm(c, BPF_MOV, R2, 590 - (int32_t) len);
+    code_here(c, is_short);
+    code_reg(c, BPF_MOV, R1, CTX);
+    code_call(c, BPF_FUNC_xdp_adjust_tail);
+    code_here(c, is_long);
 }
 
 /* real_ns: what makes monotonic times those of the day. */
@@ -196,32 +134,32 @@ write_program(struct code *c, const struct xdp_load *l, int state_fd,
     int too_short, over;
 
     c->n = 0;
-    reg(c, BPF_MOV, CTX, R1);
-    set64(c, STATE, BPF_PSEUDO_MAP_VALUE, (uint32_t) state_fd);
-    load(c, BPF_W, DATA, CTX, offsetof(struct xdp_md, data));
-    load(c, BPF_W, R0, CTX, offsetof(struct xdp_md, data_end));
-    reg(c, BPF_MOV, R1, DATA);
-    imm(c, BPF_ADD, R1, TIME_OFS + 8);
-    too_short = op(c, BPF_JMP | BPF_JGT | BPF_X, R1, R0, 0, 0);
+    code_reg(c, BPF_MOV, CTX, R1);
+    code_const(c, STATE, BPF_PSEUDO_MAP_VALUE, (uint32_t) state_fd);
+    code_load(c, BPF_W, DATA, CTX, offsetof(struct xdp_md, data));
+    code_load(c, BPF_W, R0, CTX, offsetof(struct xdp_md, data_end));
+    code_reg(c, BPF_MOV, R1, DATA);
+    code_imm(c, BPF_ADD, R1, TIME_OFS + 8);
+    too_short = code_jump_reg(c, BPF_JGT, R1, R0);
     now(c);
-    load(c, BPF_DW, R1, STATE, offsetof(struct state, end_ns));
-    over = op(c, BPF_JMP | BPF_JGT | BPF_X, R0, R1, 0, 0);
+    code_load(c, BPF_DW, R1, STATE, offsetof(struct state, end_ns));
+    over = code_jump_reg(c, BPF_JGT, R0, R1);
     wait_until_due(c, NS_PER_S / l->pps);
-    load(c, BPF_DW, R2, STATE, offsetof(struct state, n_sent));
-    reg(c, BPF_MOV, R1, R2);
-    imm(c, BPF_ADD, R1, 1);
-    store(c, BPF_DW, STATE, offsetof(struct state, n_sent), R1);
+    code_load(c, BPF_DW, R2, STATE, offsetof(struct state, n_sent));
+    code_reg(c, BPF_MOV, R1, R2);
+    code_imm(c, BPF_ADD, R1, 1);
+    code_store(c, BPF_DW, STATE, offsetof(struct state, n_sent), R1);
     write_frame(c, l, real_ns);
     if (l->is_mix)
         cut(c, l->len);
-    imm(c, BPF_MOV, R1, (int32_t) l->ifindex);
-    imm(c, BPF_MOV, R2, 0);
-    op(c, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect);
-    op(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-    here(c, too_short);
-    here(c, over);
-    imm(c, BPF_MOV, R0, XDP_DROP);
-    op(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+    code_imm(c, BPF_MOV, R1, (int32_t) l->ifindex);
+    code_imm(c, BPF_MOV, R2, 0);
+    code_call(c, BPF_FUNC_redirect);
+    code_exit(c);
+    code_here(c, too_short);
+    code_here(c, over);
+    code_imm(c, BPF_MOV, R0, XDP_DROP);
+    code_exit(c);
 }
 
 static int
