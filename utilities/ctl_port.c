@@ -171,7 +171,8 @@ show_list(struct ctl *ctl, struct json_object *result)
     ctl_table_print(t, "no ports (add one: sluicectl port add BRIDGE PORT)");
 }
 
-/* How AF_XDP works there, or why an auto port has none. */
+/* How AF_XDP works there, or why an auto port has none, or why the interface
+ * cannot be opened at all. */
 static void
 show_provider(struct json_object *p)
 {
@@ -181,6 +182,8 @@ show_provider(struct json_object *p)
         printf("\nAF_XDP: %s\n", mode);
     if (ctl_get(p, "fallback"))
         printf("\nafpacket, since AF_XDP is not possible: %s\n", why);
+    if (ctl_get(p, "refusal"))
+        printf("\nabsent: %s\n", ctl_text(p, "refusal"));
 }
 
 static void

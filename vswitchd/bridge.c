@@ -88,11 +88,22 @@ port_take_netdev(struct port *p, struct netdev *nd)
     p->live.mtu = nd->mtu;
     memcpy(p->live.mac, nd->mac, sizeof(p->live.mac));
     p->n_attached++;
+    p->refusal[0] = '\0';
     if (nd->fallback[0])
         log_info("port %s: afpacket, since AF_XDP is not possible: %s",
                  p->name, nd->fallback);
     else if (nd->mode)
         log_info("port %s: AF_XDP, %s", p->name, nd->mode);
+}
+
+void
+port_refuse(struct port *p, const char *bridge, const char *why)
+{
+    bool is_new = strncmp(p->refusal, why, sizeof(p->refusal) - 1) != 0;
+
+    log_msg(is_new ? LOG_LVL_WARN : LOG_LVL_DEBUG,
+            "bridge %s: port %s is absent: %s", bridge, p->name, why);
+    snprintf(p->refusal, sizeof(p->refusal), "%s", why);
 }
 
 void

@@ -58,6 +58,9 @@ struct port {
     uint8_t violation_prio;        /* their priority */
     enum dp_drop violation_reason; /* and reason */
     uint64_t last_try_ns;          /* to open an absent interface */
+    uint32_t tried_ifindex;        /* its number then; 0: none */
+    uint32_t tried_mtu;            /* its MTU then */
+    char refusal[512];             /* why that failed, as it was told; or "" */
     struct counts earlier; /* counted in datapaths that it was in before */
     struct pfc_counters cleared; /* longest and latest pauses till the last
                                     clear */
@@ -122,10 +125,14 @@ void bridge_stop_begin(struct bridge *);
 /* A port, without interface; no memory: null. */
 struct port *port_create(const struct conf_port *);
 void port_destroy(struct port *);
+/* Says why its interface could not be opened, once for each reason. */
+void port_refuse(struct port *, const char *bridge, const char *why);
 /* `to` takes the place of a port that ends soon. */
 void port_set_heir(struct port *from, struct port *to);
 /* The netdev was opened: takes over what it is like. */
 void port_take_netdev(struct port *, struct netdev *);
+/* Its interface could not be opened: said once for each reason. */
+void port_refuse(struct port *, const char *bridge, const char *why);
 /* Adds what a netdev counted to *sum. */
 void port_add_stats(struct netdev_stats *sum, const struct netdev_stats *);
 /* Past and present together. */

@@ -110,10 +110,9 @@ open_netdev(struct build *x, const struct conf_port *cp, struct build_port *bp,
 /* An interface that a configured port has not got is no reason to refuse:
  * it is waited for.  A bridge works without its own. */
 static int
-forgive(struct build *x, const struct conf_port *cp, struct err *why)
+forgive(struct build *x, struct port *p, struct err *why)
 {
-    log_warn("bridge %s: port %s is absent: %s", x->conf->name, cp->name,
-             why->msg);
+    port_refuse(p, x->conf->name, why->msg);
     return 0;
 }
 
@@ -178,7 +177,7 @@ build_new_port(struct build *x, const struct conf_port *cp,
         return 0;
     if (x->mode == BUILD_LENIENT || cp == x->local ||
         (was_configured && error == ENOENT))
-        return forgive(x, cp, &why);
+        return forgive(x, bp->port, &why);
     if (err)
         *err = why;
     return error;

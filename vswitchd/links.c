@@ -65,7 +65,10 @@ rebuild(struct bridge *b, struct port *p, bool came)
 
     err_clear(&err);
     if (build_attach(b, p, came, b->stall_ns, &x, &err)) {
-        log_warn("bridge %s: %s", b->name, err.msg);
+        if (came)
+            port_refuse(p, b->name, err.msg);
+        else
+            log_warn("bridge %s: %s", b->name, err.msg);
         return false;
     }
     build_commit(b->daemon, &x, 1, NULL, 0);
@@ -98,8 +101,9 @@ detach(struct bridge *b, struct port *p)
     set_state(b, p, PORT_ABSENT);
 }
 
+/* info: of its interface; zero where the port makes it itself. */
 static void
-attach(struct bridge *b, struct port *p)
+attach(struct bridge *b, struct port *p, const struct link_info *info)
 {
     enum port_state was = p->link, now;
     uint64_t now_ns = clock_ns();
@@ -107,6 +111,8 @@ attach(struct bridge *b, struct port *p)
     if (p->last_try_ns && now_ns - p->last_try_ns < RETRY_NS)
         return;
     p->last_try_ns = now_ns;
+    p->tried_ifindex = info->ifindex;
+    p->tried_mtu = info->mtu;
     if (!rebuild(b, p, true))
         return;
     now = p->link;
@@ -161,15 +167,18 @@ check_attached(struct bridge *b, struct port *p)
 void
 links_check_port(struct bridge *b, struct port *p)
 {
-    struct link_info info;
+    struct link_info info = {.ifindex = 0};
 
     if (p->netdev)
         check_attached(b, p);
     if (p->netdev)
         return;
-    if (p->cls->on_interface && link_get(p->name, &info, NULL))
-        return; /* still absent */
-    attach(b, p);
+    if (p->cls->on_interface && link_get(p->name, &info, NULL)) {
+        p->tried_ifindex = 0; /* still absent */
+        p->refusal[0] = '\0';
+        return;
+    }
+    attach(b, p, &info);
 }
 
 void
@@ -179,6 +188,16 @@ links_check_all(struct daemon *d)
         for (int s = 0; s < DP_MAX_PORTS; s++)
             if (d->bridges[i]->ports[s])
                 links_check_port(d->bridges[i], d->bridges[i]->ports[s]);
+}
+
+/* To be opened at once: another interface than the one that was tried last, or
+ * one that may do now.  Trying makes events itself, which must not have it
+ * tried again for ever. */
+static bool
+is_news(const struct port *p, const struct link_event *ev)
+{
+    return ev->type == LINK_EV_CHANGE && !p->netdev &&
+           (ev->ifindex != p->tried_ifindex || ev->mtu != p->tried_mtu);
 }
 
 static void
@@ -205,8 +224,8 @@ on_link(const struct link_event *ev, void *arg)
             }
     if (!p)
         return;
-    if (ev->type == LINK_EV_CHANGE && !p->netdev)
-        p->last_try_ns = 0; /* it is new: do not wait */
+    if (is_news(p, ev))
+        p->last_try_ns = 0;
     links_check_port(b, p);
 }
 

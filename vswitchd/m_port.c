@@ -101,10 +101,15 @@ methods_add_mac(struct json_object *o, const uint8_t mac[6])
     json_add_text(o, "mac", text);
 }
 
-/* What a port of type auto became, and how AF_XDP works there. */
+/* What a port of type auto became, and how AF_XDP works there, or why neither
+ * is to be had. */
 static void
-add_provider(struct json_object *o, const struct netdev *nd)
+add_provider(struct json_object *o, const struct port *p)
 {
+    const struct netdev *nd = p->netdev;
+
+    if (!nd && p->refusal[0])
+        json_add_text(o, "refusal", p->refusal);
     if (!nd)
         return;
     json_add_text(o, "provider", nd->cls->type);
@@ -123,7 +128,7 @@ methods_port_object(const struct port_view *v, bool full)
     json_add_text(o, "name", v->port->name);
     json_add_text(o, "bridge", v->bridge->name);
     json_add_text(o, "type", v->port->cls->type);
-    add_provider(o, v->port->netdev);
+    add_provider(o, v->port);
     json_add_uint(o, "slot", v->port->slot);
     json_add_uint(o, "ofport", v->port->ofport);
     json_add_text(o, "state", port_state_name(v->port->link));
@@ -284,7 +289,8 @@ port_show(void *ctx, struct rpc_client *client, struct json_object *params,
     "fallback (of auto: why it is not afxdp), slot, ofport (number in "       \
     "OpenFlow), state (up, "                                                  \
     "down: no carrier or set down, "                                          \
-    "absent: there is no such interface now), mac, mtu, rate_bps (that is "   \
+    "absent: there is no such interface now, or it cannot be opened), "       \
+    "refusal (of an absent port: why that is), mac, mtu, rate_bps (that is "  \
     "in force), configured_rate_bps, cable_delay_ns, cable_emulated, "        \
     "backpressure, vlan, pfc, attached (times that the interface was "        \
     "opened)"
@@ -292,9 +298,10 @@ port_show(void *ctx, struct rpc_client *client, struct json_object *params,
 const struct rpc_method methods_port[] = {
     {
         .name = "port.add",
-        .doc = "Adds a port to a bridge.  An afpacket port needs an interface "
-               "that exists; should it go later, the port waits for it, and "
-               "goes on when one of its name comes back.",
+        .doc = "Adds a port to a bridge.  One that is on an interface (type "
+               "afpacket, afxdp or auto) needs one that exists; should it go "
+               "later, the port waits for it, and goes on when one of its "
+               "name comes back.",
         .params = add_params,
         .result =
             "A port: " RESULT_PORT ", config (all of its configuration).",

@@ -463,6 +463,42 @@ def _(t):
     assert audit(d)
 
 
+@slc.test("an interface that cannot be opened is tried now and then, and why "
+          "is said once")
+def _(t):
+    if "afxdp" not in slc.features():
+        raise slc.Skip("AF_XDP is not built in")
+    ns = t.enter_context(slc.Netns("refused"))
+    queues = ("numrxqueues", "2", "numtxqueues", "2")
+    ns.ip("link", "add", "p1", *queues, "type", "veth", "peer", "name", "h1",
+          *queues)
+    ns.run("ethtool", "-L", "p1", "rx", "1")
+    ns.run("ethtool", "-L", "h1", "tx", "1")
+    d = t.enter_context(slc.Daemon(ns, args=["--log-level", "debug"]))
+    d.rpc("bridge.add", name="br0")
+    d.rpc("port.add", bridge="br0", name="p1", type="afxdp")
+    d.stop()
+    ns.run("ethtool", "-L", "p1", "rx", "2")
+    began = time.monotonic()
+    d.start()
+    why = '"p1" has 2 receive queues'
+    shown = d.rpc("port.show", name="p1")
+    assert shown["state"] == "absent" and why in shown["refusal"], shown
+    for word in ("on", "off") * 20:
+        ns.ip("link", "set", "p1", "promisc", word)
+    d.rpc("port.list")
+    lines = [x for x in d.log().split("\n") if why in x]
+    assert sum("warning" in x for x in lines) == 1, lines
+    # Once with the rest, once when it is looked for, then every five seconds,
+    # however often the kernel says that something about it has changed.
+    assert len(lines) <= 2 + (time.monotonic() - began) / 5, lines
+    ns.run("ethtool", "-L", "p1", "rx", "1")
+    ns.ip("link", "set", "p1", "mtu", "1400")
+    slc.wait_for(lambda: d.rpc("port.show", name="p1").get("xdp_mode"),
+                 "p1 is opened")
+    assert "refusal" not in d.rpc("port.show", name="p1")
+
+
 @contextlib.contextmanager
 def pausing(t, name):
     """A daemon that pauses h1 on priority 3, because h2 paused p2."""
