@@ -19,7 +19,7 @@
 
 #define DEFAULT_TAP  "host0"
 #define DEFAULT_RATE INT64_C(1000000000)
-#define KEYS         "tap, rate, memory, pfc, trust, mac"
+#define KEYS         "tap, rate, type, memory, pfc, trust, mac"
 
 static int
 refuse(struct err *err, const char *key, const char *value,
@@ -76,6 +76,22 @@ take_name(const char *key, const char *value, char out[CONF_NAME_MAX + 1],
     return 0;
 }
 
+/* The uplink is an interface that exists. */
+static int
+take_type(const char *key, const char *value, const char **out,
+          struct err *err)
+{
+    static const char *const types[] = {"afpacket", "afxdp", "auto"};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (!strcmp(value, types[i])) {
+            *out = types[i];
+            return 0;
+        }
+    }
+    return refuse(err, key, value, NETDEV_INTERFACE_TYPES);
+}
+
 static int
 take(struct host_spec *h, const char *key, const char *value, struct err *err)
 {
@@ -84,6 +100,8 @@ take(struct host_spec *h, const char *key, const char *value, struct err *err)
     if (!strcmp(key, "rate"))
         return take_quantity(key, value, RPC_U_BPS, CONF_MIN_RATE,
                              CONF_MAX_RATE, &h->rate_bps, err);
+    if (!strcmp(key, "type"))
+        return take_type(key, value, &h->type, err);
     if (!strcmp(key, "memory"))
         return take_quantity(key, value, RPC_U_BYTES, CONF_MIN_MEMORY,
                              CONF_MAX_MEMORY, &h->memory_bytes, err);
@@ -108,6 +126,7 @@ int
 host_parse(const char *text, struct host_spec *out, struct err *err)
 {
     struct host_spec h = {.tap = DEFAULT_TAP,
+                          .type = "afpacket",
                           .rate_bps = DEFAULT_RATE,
                           .memory_bytes = CONF_DEFAULT_MEMORY,
                           .prios = 1u << 3,
@@ -211,7 +230,7 @@ host_start(struct daemon *d, const struct host_spec *h, struct err *err)
          * a VLAN; the host itself needs none. */
         uplink = members(h, "if-nonzero");
         json_object_object_add(uplink, "queues", equal_queues());
-        rc = add_port(to, cb, h->uplink, "afpacket", uplink, err);
+        rc = add_port(to, cb, h->uplink, h->type, uplink, err);
     }
     if (!rc) {
         tap = members(h, "never");

@@ -15,6 +15,7 @@
 
 struct host_spec {
     char uplink[CONF_NAME_MAX + 1]; /* interface towards the network */
+    const char *type;               /* of the uplink: a static text */
     char tap[CONF_NAME_MAX + 1];    /* what applications use */
     int64_t rate_bps;               /* of both */
     int64_t memory_bytes;           /* of the bridge */

@@ -87,7 +87,7 @@ print_help(void)
         "  --user NAME         become that user; capabilities for ports are "
         "kept\n"
         "  --host UPLINK[,tap=NAME][,rate=RATE][,pfc=3+4][,trust=dscp|pcp]\n"
-        "         [,memory=SIZE][,mac=ADDRESS]\n"
+        "         [,type=afpacket|afxdp|auto][,memory=SIZE][,mac=ADDRESS]\n"
         "                      be a lossless host: applications use a tap\n"
         "                      [host0], and wait while their class is paused\n"
         "  --cpu BRIDGE=CPUS   its thread runs there only, like br0=1 or "

@@ -192,8 +192,9 @@ extern const struct netdev_class netdev_mem;
  * ring of so many bytes (0: the default). */
 uint32_t netdev_tap_queue(uint32_t ring_bytes);
 
-/* Types, for messages. */
-#define NETDEV_TYPES "afpacket, afxdp, auto, tap, mem"
+/* Types, for messages; those of interfaces that exist already. */
+#define NETDEV_TYPES           "afpacket, afxdp, auto, tap, mem"
+#define NETDEV_INTERFACE_TYPES "afpacket, afxdp, auto"
 /* By type name; null if there is none. */
 const struct netdev_class *netdev_class_find(const char *type);
 

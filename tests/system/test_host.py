@@ -21,6 +21,12 @@ PORT = 5000
 PAUSE_S = 2.0
 
 
+def uplink(name="eth0"):
+    """The uplink of --host, with its type when it is not the default."""
+    kind = slc.port_type(name)
+    return name if kind == "afpacket" else "%s,type=%s" % (name, kind)
+
+
 class Host:
     """A namespace with a lossless host in it, and an address on its TAP."""
 
@@ -29,7 +35,8 @@ class Host:
         self.address = "192.0.2.%d" % number
         self.mac = "02:00:00:00:00:%02x" % number
         self.stack = stack
-        self.options = "eth0,rate=%s,mac=%s,%s" % (RATE, self.mac, options)
+        self.options = "%s,rate=%s,mac=%s,%s" % (uplink(), RATE, self.mac,
+                                                 options)
 
     def start(self):
         self.d = self.stack.enter_context(slc.Daemon(
@@ -297,7 +304,8 @@ def _(t):
           "without a trace")
 def _(t):
     ns = t.enter_context(slc.Netns("late"))
-    d = t.enter_context(slc.Daemon(ns, args=["--host", "eth0,rate=" + RATE]))
+    d = t.enter_context(slc.Daemon(ns, args=[
+        "--host", uplink() + ",rate=" + RATE]))
     assert d.rpc("port.show", name="eth0")["state"] == "absent"
     d.rpc("pfc.set", port="host0", enable=[4])
     ns.veth("eth0", "peer")
@@ -311,10 +319,36 @@ def _(t):
     assert not ns.exists("host0")
 
 
+@slc.test("the uplink is of the type that --host says: auto is AF_XDP, or else "
+          "afpacket and why, once; afxdp where it cannot be is absent and why")
+def _(t):
+    if "afxdp" not in slc.features():
+        raise slc.Skip("AF_XDP is not built in")
+    for kind, name, state, key, word in (
+            ("afxdp", "veth", "up", "xdp_mode", "native"),
+            ("auto", "veth", "up", "xdp_mode", "native"),
+            ("auto", "ifb", "up", "fallback", "no native XDP"),
+            ("afxdp", "ifb", "absent", "refusal", "no native XDP")):
+        ns = t.enter_context(slc.Netns("type"))
+        ns.ip("link", "add", "eth0", "type", name)
+        d = t.enter_context(slc.Daemon(ns, args=[
+            "--host", "eth0,type=%s,rate=%s" % (kind, RATE)]))
+        if name == "veth":
+            ns.ip("link", "set", "veth0", "up")
+        slc.wait_for(lambda: d.rpc("port.show", name="eth0")["state"] == state,
+                     "the uplink is " + state)
+        shown = d.rpc("port.show", name="eth0")
+        assert shown["type"] == kind and word in shown[key], shown
+        if word != "native":
+            assert d.log().count(word) == 1, d.log()
+        assert d.rpc("port.show", name="host0")["type"] == "tap"
+
+
 @slc.test("wrong words after --host are refused with what is allowed")
 def _(t):
     for text, word in (
             ("eth0,rate=fast", "rate \"fast\": allowed are 1K to 400G"),
+            ("eth0,type=tap", "type \"tap\": allowed are afpacket, afxdp, auto"),
             ("eth0,colour=red", "key \"colour\": allowed are tap, rate"),
             ("eth0,pfc=8", "pfc \"8\": allowed are priorities 0 to 7"),
             ("eth0,trust=me", "trust \"me\": allowed are dscp, pcp"),
@@ -326,6 +360,7 @@ def _(t):
                         os.path.join(path, "db"), "--socket",
                         os.path.join(path, "sock"), check=False)
             assert p.returncode == 2 and word in p.stderr, (text, p.stderr)
+            assert os.listdir(path) == [], os.listdir(path)
     with slc.tmpdir() as path:
         d = t.enter_context(slc.Netns("x"))
         with slc.Daemon(d) as daemon:
