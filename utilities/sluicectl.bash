@@ -92,9 +92,10 @@ _sluicectl()
 
     mapfile -t lines < <("$ctl" --list-commands 2>/dev/null)
     for line in "${lines[@]}"; do
-        # Tabs are white space to read, which would join empty fields.
-        IFS='|' read -r c_noun c_verb c_args c_keys c_options \
-            <<<"${line//$'\t'/|}"
+        # Tabs are white space to read, which would join empty fields; '|' is
+        # in the names of arguments.
+        IFS=$'\x1f' read -r c_noun c_verb c_args c_keys c_options \
+            <<<"${line//$'\t'/$'\x1f'}"
         [[ " $nouns " == *" $c_noun "* ]] || nouns+=" $c_noun"
         [[ $c_noun == "$noun" ]] || continue
         verbs+=" $c_verb"

@@ -871,6 +871,7 @@ def _(t):
         ["on", "off"]
     assert "--watch" in complete("sluicectl stats --", where)
     assert "--watch" not in complete("sluicectl port --", where)
+    assert "--dry-run" in complete("sluicectl preset apply x br0 --", where)
     assert complete("sluicectl help pf", where) == ["pfc"]
 
 
