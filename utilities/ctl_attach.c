@@ -29,6 +29,9 @@ extern char **environ;
 /* How many octets of a name that is too long stay, before its digest. */
 #define NAME_KEPT (CONF_NAME_MAX - 7)
 
+/* Of a port on an interface: the near end of the pair. */
+static const char *const types[] = {"afpacket", "afxdp", "auto", NULL};
+
 /* What is about the pair goes to params/attach, what is about the port stays
  * as `port.add` wants it. */
 const struct ctl_key ctl_attach_keys[] = {
@@ -36,6 +39,11 @@ const struct ctl_key ctl_attach_keys[] = {
      .kind = CTL_TEXT,
      .path = "name",
      .doc = "name of the port here [made of the container's and IFNAME]"},
+    {.name = "type",
+     .kind = CTL_WORD,
+     .path = "type",
+     .choices = types,
+     .doc = "what the port is made of [afpacket]"},
     {.name = "mac",
      .kind = CTL_TEXT,
      .path = "attach/mac",

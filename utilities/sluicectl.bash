@@ -22,6 +22,8 @@ _sluicectl_values()
             if [[ $noun == events ]]; then
                 echo xoff xon pause resume violation link config \
                     storm restored stuck
+            elif [[ $verb == attach ]]; then
+                echo afpacket afxdp auto
             else
                 echo afpacket afxdp auto tap mem
             fi ;;

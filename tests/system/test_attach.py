@@ -18,6 +18,11 @@ class Lab:
         self.daemon.rpc("bridge.add", name="br0")
 
     def ctl(self, *words, check=True):
+        if words[:2] == ("port", "attach") and "type" not in words:
+            # Nothing is said of the type that is the default.
+            name = dict(zip(words[5::2], words[6::2])).get("port", "p0")
+            kind = slc.port_type(name)
+            words += ("type", kind) if kind != "afpacket" else ()
         return self.sw.run(slc.program("sluicectl"), "--socket",
                            self.daemon.socket, *words, check=check)
 
@@ -120,6 +125,39 @@ def _(t):
     other = lab.ctl("port", "attach", "br0", lab.far.name,
                     "eth1").stdout.strip()
     assert len(other) == 15 and other != name, other
+
+
+@slc.test("the port is of the type that was asked for; what AF_XDP cannot do is "
+          "refused, and nothing is left; auto is afpacket then, and says why")
+def _(t):
+    if "afxdp" not in slc.features():
+        raise slc.Skip("AF_XDP is not built in")
+    lab = Lab(t)
+
+    def attach(bridge, name, kind):
+        return ("port", "attach", bridge, lab.far.name, name, "port", name,
+                "mtu", "9000", "type", kind)
+    lab.refused(2, "'tap' is no type; allowed: afpacket, afxdp, auto",
+                *attach("br0", "p1", "tap"))
+    for kind in ("afxdp", "auto"):
+        lab.ctl(*attach("br0", kind, kind))
+        shown = lab.daemon.rpc("port.show", name=kind)
+        assert shown["type"] == kind and shown["xdp_mode"] == "native", shown
+    # The receive rings of a bridge's AF_XDP ports have as much room as its
+    # memory.
+    lab.daemon.rpc("bridge.add", name="br1", memory_bytes=1 << 20)
+    for n in range(64):
+        words = attach("br1", "q%d" % n, "afxdp")
+        if lab.ctl(*words, check=False).returncode:
+            break
+    assert 0 < n < 63, n
+    lab.refused(1, "make the memory larger or rings smaller", *words)
+    lab.ctl(*attach("br1", "last", "auto"))
+    shown = lab.daemon.rpc("port.show", name="last")
+    assert shown["provider"] == "afpacket", shown
+    assert "make the memory larger" in shown["fallback"], shown
+    said = [x for x in lab.daemon.log().split("\n") if "port last:" in x]
+    assert len(said) == 1 and shown["fallback"] in said[0], said
 
 
 @slc.test("what cannot be is refused, and nothing is left")

@@ -865,6 +865,8 @@ def _(t):
     assert complete("sluicectl buffer set eth1 pg 3 headroom ", where) == \
         ["auto"]
     assert complete("sluicectl port add br0 eth1 type=t", where) == ["tap"]
+    assert complete("sluicectl port attach br0 web eth0 type ", where) == \
+        ["afpacket", "afxdp", "auto"]
     assert complete("sluicectl port add br0 eth1 mode acc", where) == \
         ["access"]
     assert complete("sluicectl pfc set eth1 prio 3:", where) == \
