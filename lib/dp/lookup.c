@@ -27,11 +27,12 @@ where(struct dp *dp, const struct pkt *p, int slot)
 void
 dp_lookup(struct dp *dp, struct dp_port *in, struct dp_batch *b)
 {
+    struct dp_port *const *at = dp->carries_all + 1; /* by slot */
     int slot[PKT_BATCH];
 
     mactab_switch(dp->mactab, b->pkt, b->n, in->slot, dp->now_ns, slot);
     for (uint32_t i = 0, n = b->n; i < n; i++) {
-        struct dp_port *out = dp->carries_all[slot[i] + 1];
+        struct dp_port *out = at[slot[i]];
 
         b->to[i] = dp_likely(out) ? out : where(dp, b->pkt[i], slot[i]);
     }
