@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The provider for interfaces that exist: an AF_PACKET socket with a receive
- * ring, and two more to send on.  Here: opening, and the kernel's counters;
- * afpacket_rx.c receives, afpacket_tx.c sends.  See netdev.h for threads.
+ * ring, and three more to send on, one of them with a ring too.  Here:
+ * opening, and the kernel's counters; afpacket_rx.c receives, afpacket_tx.c
+ * sends.  See netdev.h for threads.
  */
 #include "netdev/afpacket.h"
 
@@ -31,6 +32,8 @@
 /* Octets of a slot before the frame: two headers, the vnet header, and what
  * the kernel aligns (tpacket_rcv()), for frames with a tag in the data too. */
 #define SLOT_HEAD 96
+/* All of the transmit ring. */
+#define TX_MAP_BYTES (AFPACKET_TX_SLOTS * AFPACKET_TX_SLOT_BYTES)
 /* Super-frames queued on the socket beside the ring, bytes of memory. */
 #define QUEUE_BYTES (8u << 20)
 /* Memory of frames that we sent and that their receiver has not taken yet:
@@ -150,37 +153,72 @@ bind_to(const struct afpacket *a, int fd, uint16_t protocol, struct err *err)
     return 0;
 }
 
-static void
-set_up_tx(const struct afpacket *a, int fd, int bytes)
+/* With offload headers, which say how much of a frame is to be copied. */
+static int
+make_tx_ring(struct afpacket *a, struct err *err)
 {
-    set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, bytes);
-    if (a->is_bypass)
-        set_int(fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1);
+    struct tpacket_req req = {
+        .tp_block_size = BLOCK_BYTES,
+        .tp_block_nr = TX_MAP_BYTES / BLOCK_BYTES,
+        .tp_frame_size = AFPACKET_TX_SLOT_BYTES,
+        .tp_frame_nr = AFPACKET_TX_SLOTS,
+    };
+
+    if (set_int(a->ring_fd, SOL_PACKET, PACKET_VERSION, TPACKET_V2) ||
+        set_int(a->ring_fd, SOL_PACKET, PACKET_VNET_HDR, 1) ||
+        setsockopt(a->ring_fd, SOL_PACKET, PACKET_TX_RING, &req, sizeof(req)))
+        return err_sys(err, errno, "\"%s\": transmit ring", a->up.name);
+    a->tx_map = mmap(NULL, TX_MAP_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_POPULATE, a->ring_fd, 0);
+    if (a->tx_map == MAP_FAILED) {
+        a->tx_map = NULL;
+        return err_sys(err, errno, "\"%s\": mapping the transmit ring",
+                       a->up.name);
+    }
+    return 0;
+}
+
+static int
+set_up_tx(struct afpacket *a, struct err *err)
+{
+    const struct {
+        int fd;
+        int bytes;
+    } fds[] = {
+        {a->ring_fd, SEND_BYTES},
+        {a->tx_fd, SEND_BYTES},
+        {a->open_fd, SEND_OPEN_BYTES},
+    };
+    int rc = set_int(a->open_fd, SOL_PACKET, PACKET_VNET_HDR, 1);
+
+    if (rc)
+        return err_sys(err, rc, "\"%s\": the kernel refuses offload headers",
+                       a->up.name);
+    rc = make_tx_ring(a, err);
+    for (size_t i = 0; rc == 0 && i < sizeof(fds) / sizeof(fds[0]); i++) {
+        set_buffer(fds[i].fd, SO_SNDBUFFORCE, SO_SNDBUF, fds[i].bytes);
+        if (a->is_bypass)
+            set_int(fds[i].fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1);
+        rc = bind_to(a, fds[i].fd, 0, err);
+    }
+    return rc;
 }
 
 static int
 open_sockets(struct afpacket *a, uint32_t ring_bytes, struct err *err)
 {
-    int type = SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK;
+    int *fds[] = {&a->rx_fd, &a->ring_fd, &a->tx_fd, &a->open_fd};
     int rc;
 
-    a->rx_fd = socket(AF_PACKET, type, 0);
-    a->tx_fd = socket(AF_PACKET, type, 0);
-    a->open_fd = socket(AF_PACKET, type, 0);
-    if (a->rx_fd < 0 || a->tx_fd < 0 || a->open_fd < 0)
-        return err_sys(err, errno, "\"%s\": packet socket", a->up.name);
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+        *fds[i] =
+            socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (*fds[i] < 0)
+            return err_sys(err, errno, "\"%s\": packet socket", a->up.name);
+    }
     rc = set_up_rx(a, ring_bytes, err);
-    if (rc)
-        return rc;
-    rc = set_int(a->open_fd, SOL_PACKET, PACKET_VNET_HDR, 1);
-    if (rc)
-        return err_sys(err, rc, "\"%s\": the kernel refuses offload headers",
-                       a->up.name);
-    set_up_tx(a, a->tx_fd, SEND_BYTES);
-    set_up_tx(a, a->open_fd, SEND_OPEN_BYTES);
-    rc = bind_to(a, a->tx_fd, 0, err);
     if (rc == 0)
-        rc = bind_to(a, a->open_fd, 0, err);
+        rc = set_up_tx(a, err);
     return rc ? rc : bind_to(a, a->rx_fd, ETH_P_ALL, err);
 }
 
@@ -191,8 +229,12 @@ afpacket_close(struct netdev *dev)
 
     if (a->map)
         munmap(a->map, a->map_bytes);
+    if (a->tx_map)
+        munmap(a->tx_map, TX_MAP_BYTES);
     if (a->rx_fd >= 0)
         close(a->rx_fd);
+    if (a->ring_fd >= 0)
+        close(a->ring_fd);
     if (a->tx_fd >= 0)
         close(a->tx_fd);
     if (a->open_fd >= 0)
@@ -214,6 +256,7 @@ find_interface(struct afpacket *a, struct err *err)
     if (rc)
         return rc;
     a->is_bypass = info.kind[0] == '\0' || info.is_tap;
+    a->mtu = info.mtu;
     return 0;
 }
 
@@ -240,6 +283,7 @@ afpacket_open(const struct netdev_args *args, struct netdev **out,
         .pool = args->pool,
         .frame_bytes = pkt_pool_frame_bytes(args->pool),
         .rx_fd = -1,
+        .ring_fd = -1,
         .tx_fd = -1,
         .open_fd = -1,
     };
@@ -288,6 +332,7 @@ afpacket_poll_kernel(struct netdev *dev)
     if (link_get_index(dev->ifindex, &info, NULL))
         return;
     __atomic_store_n(&a->no_carrier, !info.running, __ATOMIC_RELAXED);
+    __atomic_store_n(&a->mtu, info.mtu, __ATOMIC_RELAXED);
     /* What the interface counts as rx_dropped holds, beside real losses, every
      * tagged frame that no VLAN device and no protocol of the host took after
      * we had got it, and what our ring had no room for, which is counted

@@ -14,13 +14,18 @@
 /* Segments that the payload of a super-frame is received into at once: those
  * of 64 KiB, in frames of the usual MTU. */
 #define AFPACKET_PIECES 48
+/* Slots of the transmit ring, a power of two, and octets of each: one page
+ * holds two, and a slot holds a frame of the usual MTU with two tags. */
+#define AFPACKET_TX_SLOTS      256
+#define AFPACKET_TX_SLOT_BYTES 2048
 
 struct afpacket {
     struct netdev up;      /* must be first */
     struct pkt_pool *pool; /* buffers to receive into */
     uint32_t frame_bytes;  /* longest frame that a buffer holds */
     int rx_fd;             /* socket with the receive ring */
-    int tx_fd;             /* socket that only sends */
+    int ring_fd;           /* socket with the transmit ring */
+    int tx_fd;             /* sends what that ring does not take */
     int open_fd;           /* the same, frames that the kernel finishes */
 
     uint8_t *map;       /* the ring, shared with the kernel */
@@ -46,7 +51,11 @@ struct afpacket {
     counter_t n_lost;   /* slots whose frame was too long and not queued */
     counter_t n_tagged; /* slots whose tag the kernel had taken out */
 
+    uint8_t *tx_map; /* the transmit ring, shared with the kernel */
+    uint32_t tx_i;   /* the slot that the kernel sends next; wraps */
+
     bool is_bypass;           /* sends bypass the interface's queue */
+    uint32_t mtu;             /* set by poll_kernel, relaxed; read by tx */
     counter_t n_refused;      /* sends refused with ENOBUFS, and retried */
     uint32_t no_carrier;      /* set by poll_kernel, relaxed; read by tx */
     uint64_t ring_drops;      /* control: drops read so far */

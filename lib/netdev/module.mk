@@ -76,6 +76,12 @@ tests_unit_test_offload_SOURCES = tests/unit/test_offload.c \
 	tests/unit/netns.c tests/unit/netns.h tests/unit/port_type.h
 tests_unit_test_offload_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/test_afpacket_only
+TESTS += tests/unit/test_afpacket_only
+tests_unit_test_afpacket_only_SOURCES = tests/unit/test_afpacket_only.c \
+	tests/unit/netns.c tests/unit/netns.h
+tests_unit_test_afpacket_only_LDADD = $(NETDEV_LIBS) $(UNIT_LIBS)
+
 if AFXDP
 afxdp_tests = tests/unit/test_afxdp tests/unit/test_afxdp_link \
 	tests/unit/test_afxdp_offload tests/unit/test_afxdp_only

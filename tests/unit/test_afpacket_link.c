@@ -165,16 +165,16 @@ Test(port_link, frames_beyond_the_send_buffer_are_sent_later_in_order)
     cr_assert_eq(setsockopt(tx_fd, SOL_SOCKET, SO_SNDBUF, &small,
                             sizeof(small)),
                  0);
-    while (received < 500) {
-        sent = send_until_refused(dev, pool, sent, 500);
-        if (sent < 500) {
+    while (received < 3000) {
+        sent = send_until_refused(dev, pool, sent, 3000);
+        if (sent < 3000) {
             n_refusals++;
             cr_assert(polls(tx_fd, POLLOUT, 5000));
         }
-        while (netns_recv(peer, got, sizeof(got), sent == 500 ? 5000 : 0)) {
+        while (netns_recv(peer, got, sizeof(got), sent == 3000 ? 5000 : 0)) {
             if (got[12] == 0x88 && got[13] == 0xb5)
                 cr_assert_eq(seq_of(got), received++);
-            if (received == 500)
+            if (received == 3000)
                 break;
         }
     }
