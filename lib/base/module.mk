@@ -11,6 +11,7 @@ lib_base_libbase_a_SOURCES = \
 	lib/base/err.h \
 	lib/base/log.c \
 	lib/base/log.h \
+	lib/base/opaque.h \
 	lib/base/ring.c \
 	lib/base/ring.h \
 	lib/base/rng.h \

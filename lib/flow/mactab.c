@@ -18,6 +18,7 @@
  */
 #include "flow/mactab.h"
 
+#include "base/opaque.h"
 #include "base/rng.h"
 #include "wire/eth.h"
 
@@ -36,10 +37,6 @@
 #define KEY_MAC    16               /* where the address begins in it */
 #define MAX_TICKS  (INT32_MAX / 2)  /* of ageing; two years */
 #define NEVER      INT32_MAX        /* in place of a number of ticks */
-
-/* Has gcc take a value as it is: it makes no branch, and no longer sum, of how
- * it came about. */
-#define OPAQUE(value) __asm__("" : "+r"(value))
 
 struct half {
     uint64_t key[HALF];  /* VLAN and address; 0: free */

@@ -37,16 +37,16 @@ struct buf_pool {
 } __attribute__((aligned(64)));
 
 struct buf_group_conf {
-    uint64_t reserved_bytes;   /* the group's own */
-    uint64_t limit_bytes;      /* static limit of shared usage: XOFF */
     int8_t alpha;              /* dynamic limit 2^alpha x free shared, -7..3;
                                   BUF_ALPHA_NONE: the static one holds */
+    bool lossless;             /* sends XOFF, has headroom */
+    uint8_t pool;              /* which of its pools it shares: the caller's */
+    uint64_t reserved_bytes;   /* the group's own */
+    uint64_t limit_bytes;      /* static limit of shared usage: XOFF */
     uint64_t xon_bytes;        /* XON at or below so much ... */
     uint64_t xon_offset_bytes; /* ... or limit minus this, if that is more;
                                   0: only xon_bytes counts */
     uint64_t headroom_bytes;   /* what may still arrive after XOFF */
-    bool lossless;             /* sends XOFF, has headroom */
-    uint8_t pool;              /* which of its pools it shares: the caller's */
 };
 #define BUF_ALPHA_NONE INT8_MIN
 #define BUF_ALPHA_MIN  (-7)
@@ -58,15 +58,17 @@ enum buf_verdict {
     BUF_HEADROOM_EXCEEDED, /* lossless group, headroom full: a violation */
 };
 
+/* Of frames that leave, hardly two came in by the same group in a bridge of
+ * many ports: what a release looks at is one cache line. */
 struct buf_group {
-    struct buf_group_conf conf; /* as configured; changed by buf_group_set */
-    counter_t reserved_used;    /* bytes charged, by where */
+    counter_t reserved_used; /* bytes charged, by where */
     counter_t shared_used;
     counter_t headroom_used;
-    counter_t n_held;        /* frames charged now */
-    counter_t peak;          /* most bytes ever held */
-    counter_t headroom_peak; /* most headroom ever used */
-    bool xoff;               /* state: the peer is to be paused */
+    counter_t n_held;           /* frames charged now */
+    counter_t peak;             /* most bytes ever held */
+    counter_t headroom_peak;    /* most headroom ever used */
+    bool xoff;                  /* state: the peer is to be paused */
+    struct buf_group_conf conf; /* as configured; changed by buf_group_set */
 } __attribute__((aligned(64)));
 
 /* 2^alpha of so many free bytes. */
@@ -173,25 +175,50 @@ buf_admit(struct buf_pool *pool, struct buf_group *g, uint32_t bytes,
 void buf_charge_copy(struct buf_pool *, struct buf_group *, uint32_t bytes,
                      uint32_t free_buffers);
 
-/* Gives the charge of n frames of `bytes` in all back.  False, and nothing is
- * given back: ask for one after the other. */
+/* Gives the charge of n frames of `bytes` in all back, as far as it is g's:
+ * *shared grows by what buf_pool_release() is to be told, before anyone looks
+ * at the pool.  False, and nothing is given back: ask for one after the other.
+ */
+static inline bool
+buf_group_release(struct buf_group *g, uint64_t bytes, uint32_t n,
+                  uint64_t *shared)
+{
+    uint64_t used = g->shared_used, n_held = g->n_held;
+
+    if (g->headroom_used | g->xoff)
+        return false;
+    if (used >= bytes) {
+        counter_set(&g->shared_used, used - bytes);
+        *shared += bytes;
+    } else {
+        if (used > 0)
+            return false;
+        assert(g->reserved_used >= bytes);
+        counter_set(&g->reserved_used, g->reserved_used - bytes);
+    }
+    assert(n_held >= n);
+    counter_set(&g->n_held, n_held - n);
+    return true;
+}
+
+/* What groups gave back of what they share. */
+static inline void
+buf_pool_release(struct buf_pool *pool, uint64_t shared)
+{
+    assert(pool->shared_used >= shared);
+    counter_set(&pool->shared_used, pool->shared_used - shared);
+}
+
+/* The same for group and pool. */
 static inline bool
 buf_release_all(struct buf_pool *pool, struct buf_group *g, uint64_t bytes,
                 uint32_t n)
 {
-    if (g->xoff || g->headroom_used > 0 ||
-        (g->shared_used > 0 && g->shared_used < bytes))
+    uint64_t shared = 0;
+
+    if (!buf_group_release(g, bytes, n, &shared))
         return false;
-    assert(g->n_held >= n);
-    counter_set(&g->n_held, g->n_held - n);
-    if (g->shared_used > 0) {
-        assert(pool->shared_used >= bytes);
-        counter_set(&g->shared_used, g->shared_used - bytes);
-        counter_set(&pool->shared_used, pool->shared_used - bytes);
-    } else {
-        assert(g->reserved_used >= bytes);
-        counter_set(&g->reserved_used, g->reserved_used - bytes);
-    }
+    buf_pool_release(pool, shared);
     return true;
 }
 

@@ -49,7 +49,8 @@ STAGES = {
               "pkt_copy_out_open"),
     "tx": ("dp_tx", "tx_port", "mem_tx", "fill", "take_run", "settle",
            "sched_pick_ets", "sched_idle", "follow_changes", "dp_port_show"),
-    "release": ("dp_release_sent", "buf_release_slow", "pkt_free_shared"),
+    "release": ("dp_release_sent", "release_closely", "buf_release_slow",
+                "pkt_free_shared"),
 }
 STAGE_OF = {fn: stage for stage, fns in STAGES.items() for fn in fns}
 ORDER = list(STAGES) + ["turn"]
