@@ -160,14 +160,16 @@ def run(*argv, check=True, timeout=30, **kw):
 
 
 def wait_for(fn, what, timeout=10.0, step=0.02):
-    """Polls fn until it answers something true; returns that."""
+    """Polls fn until it answers something true; returns that.  what: a text,
+    or what makes one of how far it has come."""
     end = time.monotonic() + timeout
     while True:
         value = fn()
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError("timed out: %s" % what)
+            raise AssertionError("timed out: %s" % (
+                what() if callable(what) else what))
         time.sleep(step)
 
 
