@@ -70,21 +70,29 @@ raw_open(const struct netdev *dev)
     return fd;
 }
 
-/* A line on standard input, or its end, lets the run begin; its end lets it
- * end. */
+/* A line on standard input, or its end, lets the run begin; the next line ends
+ * the flows; its end lets a run end that was held. */
 static void
 read_stdin(struct loop *l, uint64_t now_ns)
 {
     char text[64];
     ssize_t n = read(STDIN_FILENO, text, sizeof(text));
+    bool begins = l->waiting;
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0)
         l->held = false;
-    if (l->waiting)
+    if (begins)
         probe_station_start(l->st, now_ns);
     l->waiting = false;
+    for (ssize_t i = 0; i < n; i++) {
+        if (text[i] != '\n')
+            continue;
+        if (!begins)
+            probe_station_finish(l->st, now_ns);
+        begins = false;
+    }
 }
 
 /* Starts the run when it is time to; the next moment to look again. */
@@ -146,6 +154,19 @@ turn(struct loop *l)
     return now_ns < next ? now_ns : next;
 }
 
+/* Frames that had come by the end still count, however late it is that this
+ * station sees it: a ring full of them at most. */
+static void
+read_rest(struct probe_station *st)
+{
+    uint64_t n_slots = counter_get(&st->dev->stats.n_ring_slots);
+
+    for (uint64_t n = 0; n < n_slots; n += PKT_BATCH) {
+        if (probe_station_rx(st, clock_ns()) < PKT_BATCH)
+            break;
+    }
+}
+
 /* 0, or ETIMEDOUT when the start never came. */
 static int
 run(struct loop *l)
@@ -157,19 +178,18 @@ run(struct loop *l)
         uint64_t now_ns = clock_ns();
         bool ended = probe_station_ended(l->st, now_ns);
 
-        if (ended && end_ns == CLOCK_NEVER)
+        if (ended && end_ns == CLOCK_NEVER) {
             end_ns = now_ns;
+            if (l->conf->hold)
+                fprintf(stderr, "done\n");
+        }
         if (ended && (!l->held || stop_asked || now_ns - end_ns > HOLD_NS))
             break;
         if (!l->st->started && now_ns - l->open_ns > WAIT_START_NS)
             return ETIMEDOUT;
         wait_until(l, turn(l));
     }
-    /* Frames that came while the last ones left still count. */
-    for (int i = 0; i < RX_BATCHES; i++) {
-        if (probe_station_rx(l->st, clock_ns()) < PKT_BATCH)
-            break;
-    }
+    read_rest(l->st);
     for (int i = 0; i < RELEASE_TRIES; i++) {
         if (probe_station_release(l->st, clock_ns()))
             break;

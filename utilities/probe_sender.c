@@ -266,7 +266,7 @@ probe_sender_ended(const struct probe_sender *s)
 }
 
 void
-probe_sender_stop(struct probe_sender *s, uint64_t now_ns)
+probe_sender_finish(struct probe_sender *s, uint64_t now_ns)
 {
     for (uint32_t i = 0; i < s->n_flows; i++) {
         struct probe_tx_flow *f = &s->flows[i];
@@ -276,5 +276,11 @@ probe_sender_stop(struct probe_sender *s, uint64_t now_ns)
         if (f->end_ns > now_ns)
             f->end_ns = now_ns;
     }
+}
+
+void
+probe_sender_stop(struct probe_sender *s, uint64_t now_ns)
+{
+    probe_sender_finish(s, now_ns);
     s->drain_ns = 0;
 }

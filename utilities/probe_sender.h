@@ -89,6 +89,8 @@ uint64_t probe_sender_deadline(const struct probe_sender *, uint8_t paused,
 
 bool probe_sender_ended(const struct probe_sender *);
 
+/* The flows' time is over: each sends its last frame, also after a pause. */
+void probe_sender_finish(struct probe_sender *, uint64_t now_ns);
 /* Stops: every flow sends its last frame at once, unless it is paused. */
 void probe_sender_stop(struct probe_sender *, uint64_t now_ns);
 

@@ -440,6 +440,13 @@ probe_station_tx(struct probe_station *st, uint64_t now_ns)
 }
 
 void
+probe_station_finish(struct probe_station *st, uint64_t now_ns)
+{
+    if (st->started)
+        probe_sender_finish(&st->sender, now_ns);
+}
+
+void
 probe_station_stop(struct probe_station *st, uint64_t now_ns)
 {
     st->stopped = true;

@@ -67,6 +67,8 @@ uint64_t probe_station_tx(struct probe_station *, uint64_t now_ns);
 /* Whether the run is over. */
 bool probe_station_ended(const struct probe_station *, uint64_t now_ns);
 
+/* Ends the flows early, as their time would; the run goes on until it is. */
+void probe_station_finish(struct probe_station *, uint64_t now_ns);
 /* Ends the run early: flows send their last frames. */
 void probe_station_stop(struct probe_station *, uint64_t now_ns);
 

@@ -474,6 +474,27 @@ Test(probe_station, told_to_stop_it_ends_its_flows)
     cr_assert_eq(b.st.stats.n_flows, 1);
 }
 
+Test(probe_station, told_that_time_is_over_a_paused_flow_still_ends_whole)
+{
+    add_flow(&a, 3, 10000000, 0);
+    add_flow(&a, 4, 10000000, 0)->start_ns = 90 * NS_PER_MS;
+    a.conf.duration_ns = b.conf.duration_ns = NS_PER_S;
+    b.conf.receive = true;
+    start(&a);
+    start(&b);
+    run(T0 + 20 * NS_PER_MS);
+    inject_pfc(&a, 1u << 3, 65535);
+    run(T0 + 30 * NS_PER_MS);
+    probe_station_finish(&a.st, now);
+    run(T0 + 40 * NS_PER_MS);
+    cr_assert_not(probe_station_ended(&a.st, now));
+    inject_pfc(&a, 1u << 3, 0);
+    run(T0 + 50 * NS_PER_MS);
+    cr_assert(probe_station_ended(&a.st, now));
+    cr_assert(got(0)->complete);
+    cr_assert_eq(b.st.stats.n_flows, 1);
+}
+
 Test(probe_station, what_it_paused_is_released_at_the_end)
 {
     b.conf.receive = true;

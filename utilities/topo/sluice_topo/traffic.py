@@ -29,6 +29,7 @@ class Probe:
 
     def __init__(self, runtime, station, words):
         self.station = station
+        self.text = b""  # of standard error, not yet looked at
         argv = [runtime.ready_program("sluice-probe"),
                 "--iface", station.interface.name, "--json", "--barrier",
                 "--hold"] + words
@@ -37,19 +38,25 @@ class Probe:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=lab.environment())
 
-    def await_ready(self):
-        """Its line on standard error, or what is wrong with it."""
-        text = b""
-        end = time.monotonic() + READY_S
-        fd = self.proc.stderr.fileno()
-        while b"\n" not in text and time.monotonic() < end:
-            if select.select([fd], [], [], 0.2)[0]:
-                data = os.read(fd, 4096)
+    def _await_line(self, end):
+        """Its next line on standard error, or what there is at that time."""
+        while b"\n" not in self.text and time.monotonic() < end:
+            if select.select([self.proc.stderr], [], [], 0.2)[0]:
+                data = os.read(self.proc.stderr.fileno(), 4096)
                 if not data:
                     break
-                text += data
-        if not text.startswith(b"ready\n"):
-            self.fail(text.decode(errors="replace"))
+                self.text += data
+        line, _, self.text = self.text.partition(b"\n")
+        return line
+
+    def await_ready(self):
+        line = self._await_line(time.monotonic() + READY_S)
+        if line != b"ready":
+            self.fail((line + self.text).decode(errors="replace"))
+
+    def await_done(self, end):
+        """Until it sends no more; one that is put aside sends late."""
+        self._await_line(end)
 
     def fail(self, text):
         node = self.station.node
@@ -213,10 +220,9 @@ def _is_quiet(connections):
     return counts
 
 
-def _await_quiet(connections, seconds):
+def _await_quiet(connections, end):
     """Until nothing moves: the last frames may be on their way between the
-    switches, or in end stations that were not scheduled for a while."""
-    end = time.monotonic() + seconds
+    switches."""
     last, in_a_row = None, 0
     while in_a_row < QUIET_POLLS:
         counts = _is_quiet(connections)
@@ -241,7 +247,7 @@ def run(the_lab, duration=None, sampler=None):
         connections = {n.name: stack.enter_context(the_lab.rpc(n, Steady))
                        for n in topo.switches()}
         greet(the_lab, stations)
-        _await_quiet(connections, settle)
+        _await_quiet(connections, time.monotonic() + settle)
         probes = {}
         for name, s in stations.items():
             probes[name] = Probe(the_lab.runtime, s, words_of(
@@ -255,14 +261,16 @@ def run(the_lab, duration=None, sampler=None):
             probe.go()
         if sampler:
             out.samples = sampler(connections, began, duration)
-        time.sleep(max(0, began + duration - time.monotonic()))
-        out.quiet = _await_quiet(connections, settle)
+        end = began + duration + settle
+        for probe in probes.values():
+            probe.await_done(end)
+        out.quiet = _await_quiet(connections, end)
         for probe in probes.values():
             with contextlib.suppress(OSError):
                 probe.proc.stdin.close()
             probe.proc.stdin = None
         # A flow that is paused for good waits for as long as it may.
-        limit = max(5, began + duration + settle - time.monotonic() + 5)
+        limit = max(5, end - time.monotonic() + 5)
         out.probes = {n: p.result(limit) for n, p in probes.items()}
         # What the kernel lost is read once a second: a look at it that is
         # older than the quiet would miss the last of it.
