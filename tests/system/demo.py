@@ -59,8 +59,8 @@ class Probe:
     def __init__(self, ns, *args):
         self.proc = ns.popen(
             slc.program("sluice-probe"), "--iface", "eth0", "--json",
-            "--barrier", "--hold", *args, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True)
+            "--barrier", "--hold", *args, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.proc.stderr.readline()
         if line != "ready\n":
             raise RuntimeError(line + self.proc.stderr.read())
@@ -68,6 +68,16 @@ class Probe:
     def go(self):
         self.proc.stdin.write("go\n")
         self.proc.stdin.flush()
+
+    def finish(self):
+        """Its flows' time is over."""
+        self.go()
+
+    def await_done(self):
+        """Until it sends no more: it may be put aside, and send late."""
+        line = self.proc.stderr.readline()
+        if line != "done\n":
+            raise RuntimeError(line + self.proc.stderr.read())
 
     def result(self, timeout):
         out, err = self.proc.communicate(timeout=timeout)
@@ -216,20 +226,26 @@ class Fabric:
                 self.sw[switch].rpc(method, port=port, **params)
 
     def is_quiet(self):
-        """Nothing held, no one paused."""
-        for d in self.sw.values():
-            for a in d.rpc("audit.show"):
-                if a["held"] or a["charged_bytes"]:
-                    return False
-            for p in d.rpc("pfc.show"):
-                if p["paused"] or p["pausing"]:
-                    return False
-        return True
+        """Nothing held, no one paused, and nothing moves: each audit is made
+        in another turn, and what one has sent the next one has received."""
+        counts = []
+        for _ in range(4):
+            counts.append([])
+            for d in self.sw.values():
+                for a in d.rpc("audit.show"):
+                    if a["held"] or a["charged_bytes"]:
+                        return False
+                    counts[-1].append((a["rx"], a["tx"]))
+                for p in d.rpc("pfc.show"):
+                    if p["paused"] or p["pausing"]:
+                        return False
+            time.sleep(0.05)
+        return all(c == counts[0] for c in counts)
 
-    def load(self, pfc, seconds, pause_at, pause_for, meanwhile=None):
+    def load(self, pfc, seconds, pause_at, pause_for, meanwhile=None, n=0):
         """One run: the clients send for so many seconds; with pfc, storage is
         paused at pause_at (s) for pause_for.  meanwhile() is called under
-        load, again and again.  What everyone saw."""
+        load, again and again, n times at least.  What everyone saw."""
         use_pfc = ["--pfc", str(LOSSLESS)] if pfc else []
         pause = ["--pause-once", "prio=%d,at=%dms,for=%dms" % (
             LOSSLESS, pause_at * 1000, pause_for * 1000)] if pfc else []
@@ -241,10 +257,11 @@ class Fabric:
         listeners = [Listener(n, d) for n, d in self.sw.items()]
         storage = Probe(self.ns["storage"], "receive", *use_pfc, *pause,
                         "--rate", PORT7, "--ring", "16M", "--idle", "700ms",
-                        "--duration", "%ds" % (seconds + 8))
+                        "--duration", "%ds" % (seconds + 50))
         clients = {c: Probe(self.ns[c], "send", *use_pfc, "--rate", LINK,
-                            "--duration", "%dms" % (seconds * 1000), "--drain",
-                            "5s", *flows) for c in CLIENTS}
+                            "--duration", "%dms" % (
+                                (seconds + (40 if n else 0)) * 1000),
+                            "--drain", "5s", *flows) for c in CLIENTS}
         began = time.time()
         for probe in [storage] + list(clients.values()):
             probe.go()
@@ -253,13 +270,15 @@ class Fabric:
         first = self.port7_bytes()
         time.sleep(max(0, began + pause_at * 0.95 - time.time()))
         second = self.port7_bytes()
-        while meanwhile and time.time() < began + seconds:
+        while meanwhile and (n > 0 or time.time() < began + seconds):
             meanwhile()
-        time.sleep(max(0, began + seconds - time.time()))
-        for _ in range(2):  # the last frames may still be on their way
-            time.sleep(0.3)
-            slc.wait_for(self.is_quiet,
-                         "every buffer is empty and no one paused", 20)
+            n -= 1
+        for p in clients.values() if meanwhile else ():
+            p.finish()
+        for p in clients.values():
+            p.await_done()
+        slc.wait_for(self.is_quiet, "every buffer is empty and no one paused",
+                     20)
         # All held on to the end, so that the last XON found its hearer.
         sent = {c: p.result(10) for c, p in clients.items()}
         received = storage.result(10)

@@ -36,7 +36,7 @@ def check(verdicts):
           "without PFC it does")
 def _(t):
     fabric = t.enter_context(demo.Fabric())
-    run = fabric.load(True, 2.5, 1.5, 0.2)
+    run = fabric.load(True, 2.5, 1.5, 0.8)
     show(run)
     check(demo.counted(run, timing=False))
     fabric.set_pfc(False)
@@ -57,7 +57,7 @@ def _(t):
                        xon_bytes=rng.randrange(1, xoff),
                        headroom=rng.randrange(3, 6) << 20)
         changes[0] += 1
-    run = fabric.load(True, 2.5, 0.5, 0.1, meanwhile=change)
+    run = fabric.load(True, 2.5, 0.5, 0.7, meanwhile=change, n=3)
     show(run)
     slc.diag("%d changes of all ports" % changes[0])
     assert changes[0] > 2
@@ -75,7 +75,7 @@ def _(t):
         fabric.rpc_all("pfc.set", **{
             "enable" if state[0] else "disable": [demo.LOSSLESS]})
         time.sleep(0.2)
-    run = fabric.load(True, 2.5, 0.5, 0.1, meanwhile=toggle)
+    run = fabric.load(True, 2.5, 0.5, 0.1, meanwhile=toggle, n=3)
     show(run)
     slc.diag("PFC was switched %d times" % state[1])
     assert state[1] > 2
