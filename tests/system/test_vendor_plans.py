@@ -12,8 +12,12 @@ import time
 
 import slc
 
-MBPS = 100  # of every link
+# Of every link: a pause of 65535 quanta lasts 671 ms, so that whoever storms
+# may be late by that.
+MBPS = 50
 LOSSLESS = (3, 4)
+# What lossy classes may hold: more than comes while a machine is busy.
+LOSSY, LOSSY_ROOM = (0, 1), 2 << 20
 
 
 class Probe:
@@ -30,6 +34,11 @@ class Probe:
     def go(self):
         self.proc.stdin.write("go\n")
         self.proc.stdin.flush()
+
+    def finish(self):
+        """Its flows' time is over; until it sends no more."""
+        self.go()
+        assert self.proc.stderr.readline() == "done\n"
 
     def result(self):
         out, err = self.proc.communicate(timeout=30)
@@ -49,7 +58,11 @@ class Star:
             self.ns.veth("p%d" % i, "h%d" % i)
             self.d.rpc("port.add", bridge="br0", name="p%d" % i,
                        rate_bps="%dM" % MBPS, ring_bytes="8M",
-                       pfc={"priorities": list(lossless)})
+                       pfc={"priorities": list(lossless)},
+                       groups={str(p): {"xoff_bytes": LOSSY_ROOM}
+                               for p in LOSSY},
+                       queues={str(p): {"limit_bytes": LOSSY_ROOM}
+                               for p in LOSSY})
         for i in range(1, self.n + 1):
             slc.wait_for(lambda: self.d.rpc("port.show", name="p%d" % i)[
                 "state"] == "up", "p%d is up" % i)
@@ -66,44 +79,60 @@ class Star:
                 {p["port"]: p for p in self.d.rpc("pfc.counters")})
 
     def is_quiet(self):
-        a, = self.d.rpc("audit.show")
-        return not a["held"] and not any(
-            p["paused"] or p["pausing"] for p in self.d.rpc("pfc.show"))
+        """Nothing is held, no one paused, and nothing moves: each audit is
+        made in another turn."""
+        counts = set()
+        for _ in range(3):
+            a, = self.d.rpc("audit.show")
+            if a["held"] or any(p["paused"] or p["pausing"]
+                                for p in self.d.rpc("pfc.show")):
+                return False
+            counts.add((a["rx"], a["tx"]))
+            time.sleep(0.02)
+        return len(counts) == 1
 
-    def run(self, flows, seconds=1.5, receiver=(), meanwhile=None):
+    def run(self, flows, seconds=1.5, receiver=(), meanwhile=None,
+            is_enough=lambda run: True):
         """Sender i sends flows[i - 2]: {priority: rate}; the receiver has the
-        arguments."""
-        before = self.snapshot()
-        ms = "%dms" % (seconds * 1000)
+        arguments.  It lasts so long, and until it is enough."""
+        run = Run(self, self.snapshot())
         r = Probe(self.t, self.ns, "h1", "receive", *self.pfc, *receiver,
-                  "--ring", "16M", "-d", "20s", "--idle", "900ms")
+                  "--ring", "16M", "-d", "60s", "--idle", "900ms")
         senders = []
         for i, classes in enumerate(flows, 2):
             args = []
             for prio, rate in classes.items():
-                args += ["-f", "id=%d,prio=%d,size=1000,rate=%s,for=%s,dst=%s"
-                         % (10 * i + prio, prio, rate, ms, self.dst)]
+                args += ["-f", "id=%d,prio=%d,size=1000,rate=%s,dst=%s"
+                         % (10 * i + prio, prio, rate, self.dst)]
             senders.append(Probe(self.t, self.ns, "h%d" % i, "send", *self.pfc,
-                                 *args, "--drain", "5s", "-d", ms))
+                                 *args, "--drain", "5s", "-d", "50s"))
         for p in [r] + senders:
             p.go()
         end = time.monotonic() + seconds
-        while meanwhile and time.monotonic() < end:
-            meanwhile()
-        time.sleep(max(0, end - time.monotonic()))
-        for _ in range(2):
-            time.sleep(0.2)
-            slc.wait_for(self.is_quiet, "all has left, no one is paused", 15)
-        return Run(self, before, [s.result() for s in senders], r.result(),
-                   self.snapshot())
+
+        def is_over():
+            if meanwhile:
+                meanwhile()
+            run.after = self.snapshot()
+            return time.monotonic() >= end and is_enough(run)
+        slc.wait_for(is_over, "enough has happened", 40)
+        for p in senders:
+            p.finish()
+        quiet = "all has left, no one is paused"
+        slc.wait_for(self.is_quiet, quiet, 15)
+        run.all_sent = [s.result() for s in senders]
+        run.received = r.result()
+        slc.wait_for(self.is_quiet, quiet, 15)  # after the last of a storm
+        run.after = self.snapshot()
+        return run
 
 
 class Run:
     """What everyone saw."""
 
-    def __init__(self, star, before, sent, received, after):
-        self.star, self.before, self.after = star, before, after
-        self.all_sent, self.received = sent, received
+    def __init__(self, star, before):
+        self.star, self.before, self.after = star, before, before
+        self.all_sent, self.received = [], None
 
     def sent(self, prio, i=None):
         return sum(f["sequence_numbers"] for n, s in enumerate(
@@ -126,6 +155,19 @@ class Run:
         for key in path:
             a, b = a[key], b[key]
         return b - a
+
+    def drops(self, prio):
+        return self.delta(0, "p1", "queues", prio, "drops") + sum(
+            self.delta(0, "p%d" % n, "groups", prio, "drops")
+            for n in range(2, self.star.n + 1))
+
+    def told(self, i, prio):
+        """XOFFs that went to sender i."""
+        return self.delta(1, "p%d" % i, "tx", "xoff", prio)
+
+    def heard(self, prio):
+        """XOFFs that came from the receiver."""
+        return self.delta(1, "p1", "rx", "xoff", prio)
 
     def whole(self, *prios):
         """Nothing lost, doubled or out of order."""
@@ -157,10 +199,8 @@ class Run:
             same("sent of priority %d" % prio, self.delta(
                 0, "p1", "queues", prio, "tx_frames"),
                 sum(f["received"] for f in self.got(prio)))
-            drops = self.delta(0, "p1", "queues", prio, "drops") + sum(
-                self.delta(0, "p%d" % n, "groups", prio, "drops")
-                for n in range(2, self.star.n + 1))
-            same("drops of priority %d" % prio, drops, self.lost(prio))
+            same("drops of priority %d" % prio, self.drops(prio),
+                 self.lost(prio))
         same("data that p1 received", self.delta(0, "p1", "rx_frames"), 0)
         r = self.received
         for p in range(8):
@@ -205,7 +245,8 @@ def stopped(run, prio, ms):
           "the others flow")
 def _(t):
     star = Star(t, "one", 1)
-    run = star.run([{3: "15M", 4: "15M", 0: "15M"}], receiver=storm(3))
+    run = star.run([{3: "7M", 4: "7M", 0: "7M"}], receiver=storm(3),
+                   is_enough=lambda run: run.told(2, 3) and run.heard(3))
     run.stormed = (3,)
     show(run, 3, 4, 0)
     run.whole(3, 4, 0)
@@ -224,8 +265,9 @@ def _(t):
           "lossy traffic flows")
 def _(t):
     star = Star(t, "two", 1)
-    run = star.run([{3: "15M", 4: "15M", 0: "15M", 1: "15M"}],
-                   receiver=storm(3, 4))
+    run = star.run([{3: "7M", 4: "7M", 0: "7M", 1: "7M"}],
+                   receiver=storm(3, 4), is_enough=lambda run: all(
+                       run.told(2, p) and run.heard(p) for p in (3, 4)))
     run.stormed = (3, 4)
     show(run, 3, 4, 0, 1)
     run.whole(3, 4, 0, 1)
@@ -239,7 +281,9 @@ def _(t):
 @slc.test("section 2: storms on lossy priorities stop nothing and are counted")
 def _(t):
     star = Star(t, "lossy", 1)
-    run = star.run([{3: "15M", 0: "15M", 1: "15M"}], receiver=storm(0, 1))
+    run = star.run([{3: "7M", 0: "7M", 1: "7M"}],
+                   receiver=storm(0, 1, for_=2000),
+                   is_enough=lambda run: run.heard(0) + run.heard(1) > 10)
     run.stormed = (0, 1)
     show(run, 3, 0, 1)
     run.whole(3, 0, 1)
@@ -260,7 +304,8 @@ def _(t):
         star.raw.send(slc.pause(star.raw.mac, 65535))
         n[0] += 1
         time.sleep(0.02)
-    run = star.run([{3: "20M", 0: "20M"}], meanwhile=pause, seconds=1)
+    run = star.run([{3: "10M", 0: "10M"}], meanwhile=pause, seconds=1,
+                   is_enough=lambda run: n[0] > 10)
     show(run, 3, 0)
     run.whole(3, 0)
     assert run.delta(1, "p1", "rx", "pause") == n[0] > 10
@@ -272,7 +317,9 @@ def incast(t, name, n):
     star = Star(t, name, n)
     # Together they offer more than the link of h1 carries, by half.
     each = MBPS * 1.5 / n
-    run = star.run([{3: "%dk" % (each * 1000)}] * n)
+    run = star.run([{3: "%dk" % (each * 1000)}] * n,
+                   is_enough=lambda run: all(run.told(i, 3) for i in range(
+                       2, n + 2)))
     show(run, 3)
     run.whole(3)
     for i in range(2, n + 2):
@@ -298,13 +345,13 @@ def _(t):
     star.d.rpc("queue.set", port="p1", queues={
         str(q): {"mode": "ets", "weight": w}
         for q, w in ((0, 20), (3, 40), (4, 40))})
-    run = star.run([{3: "30M", 4: "30M", 0: "30M"}] * 2)
+    run = star.run([{3: "15M", 4: "15M", 0: "15M"}] * 2,
+                   is_enough=lambda run: run.drops(0) > 0 and all(
+                       run.told(i, p) for i in (2, 3) for p in (3, 4)))
     show(run, 3, 4, 0)
     run.whole(3, 4)
     assert run.lost(0) > 0, "the lossy class had no loss to bear"
-    assert run.delta(0, "p1", "queues", 0, "drops") + sum(
-        run.delta(0, p, "groups", 0, "drops") for p in ("p2", "p3")) \
-        == run.lost(0)
+    assert run.drops(0) == run.lost(0)
     both = [f for s in run.all_sent for f in [s["pfc"]["rx"]["pfc"]]]
     assert all(f[3] and f[4] and not f[0] for f in both), both
     run.agrees()
@@ -318,14 +365,14 @@ def _(t):
     def change():
         step[0] += 1
         star.d.rpc("port.set", name="p1",
-                   rate_bps="%dM" % (20, 100, 50)[step[0] % 3])
+                   rate_bps="%dM" % (10, 50, 25)[step[0] % 3])
         star.d.rpc("buffer.set", port="p2", group=3,
                    xoff_bytes="%dK" % (32, 128, 64)[step[0] % 3],
                    xon_bytes="16K")
-        star.raw.send(slc.pfc(star.raw.mac, {3: 2000 * (step[0] % 4)}))
+        star.raw.send(slc.pfc(star.raw.mac, {3: 1000 * (step[0] % 4)}))
         time.sleep(0.05)
-    run = star.run([{3: "40M", 0: "10M"}, {3: "30M"}], meanwhile=change,
-                   seconds=2)
+    run = star.run([{3: "20M", 0: "5M"}, {3: "15M"}], meanwhile=change,
+                   seconds=2, is_enough=lambda run: step[0] >= 10)
     star.d.rpc("port.set", name="p1", rate_bps="%dM" % MBPS)
     show(run, 3, 0)
     slc.diag("%d changes" % step[0])
