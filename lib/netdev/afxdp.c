@@ -163,6 +163,12 @@ make_umem(struct afxdp *a, struct err *err)
                        "CAP_NET_RAW is needed, and CAP_IPC_LOCK or a "
                        "sufficient RLIMIT_MEMLOCK for %zu bytes",
                        a->up.name, bytes);
+    if (rc == ENOBUFS)
+        return err_set(err, EPERM, NULL, a->up.name, NULL,
+                       "\"%s\": not permitted to lock %zu bytes of buffers: "
+                       "CAP_IPC_LOCK is needed, or a sufficient "
+                       "RLIMIT_MEMLOCK",
+                       a->up.name, bytes);
     if (rc)
         return err_sys(err, rc, "\"%s\": registering %zu bytes of buffers",
                        a->up.name, bytes);

@@ -171,20 +171,39 @@ find_tag_function(void)
 }
 
 static int
+refuse_privileges(const struct afxdp *a, struct err *err)
+{
+    return err_set(err, EPERM, NULL, a->up.name, NULL,
+                   "\"%s\": not permitted to load an XDP program: CAP_BPF "
+                   "and CAP_NET_ADMIN are needed",
+                   a->up.name);
+}
+
+/* opts may be null. */
+static int
+make_map(const struct afxdp *a, enum bpf_map_type type, uint32_t bytes,
+         const struct bpf_map_create_opts *opts, int *fd, struct err *err)
+{
+    *fd = bpf_map_create(type, PROG_NAME, 4, bytes, 1, opts);
+    if (*fd >= 0)
+        return 0;
+    return errno == EPERM ? refuse_privileges(a, err)
+                          : err_sys(err, errno, "\"%s\": BPF map", a->up.name);
+}
+
+static int
 make_maps(struct afxdp *a, struct err *err)
 {
     struct afxdp_prog *p = &a->prog;
     LIBBPF_OPTS(bpf_map_create_opts, mapped, .map_flags = BPF_F_MMAPABLE);
     void *seen;
+    int rc =
+        make_map(a, BPF_MAP_TYPE_ARRAY, SEEN_BYTES, &mapped, &p->seen_fd, err);
 
-    p->seen_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, PROG_NAME, 4, SEEN_BYTES,
-                                1, &mapped);
-    if (p->seen_fd < 0)
-        return err_sys(err, errno, "\"%s\": BPF map", a->up.name);
-    p->socks_fd =
-        bpf_map_create(BPF_MAP_TYPE_XSKMAP, PROG_NAME, 4, 4, 1, NULL);
-    if (p->socks_fd < 0)
-        return err_sys(err, errno, "\"%s\": BPF map of sockets", a->up.name);
+    if (!rc)
+        rc = make_map(a, BPF_MAP_TYPE_XSKMAP, 4, NULL, &p->socks_fd, err);
+    if (rc)
+        return rc;
     seen = mmap(NULL, SEEN_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
                 p->seen_fd, 0);
     if (seen == MAP_FAILED)
@@ -254,10 +273,7 @@ static int
 refuse_load(const struct afxdp *a, int error, struct err *err)
 {
     if (error == EPERM)
-        return err_set(err, EPERM, NULL, a->up.name, NULL,
-                       "\"%s\": not permitted to load an XDP program: "
-                       "CAP_BPF and CAP_NET_ADMIN are needed",
-                       a->up.name);
+        return refuse_privileges(a, err);
     if (error == EOPNOTSUPP)
         return err_set(err, EOPNOTSUPP, NULL, a->up.name, NULL,
                        "\"%s\": its driver has no native XDP", a->up.name);

@@ -243,6 +243,43 @@ def _(t):
     check_caps(d.pid, ns)
 
 
+@slc.test("without a privilege of AF_XDP's, type afxdp is refused and says which "
+          "is missing; auto is afpacket, and the log says why, once")
+def _(t):
+    if "afxdp" not in slc.features():
+        raise slc.Skip("AF_XDP is not built in")
+    for command in ("prlimit", "setpriv"):
+        if not shutil.which(command):
+            raise slc.Skip("there is no " + command)
+    for caps, size, word in (
+            ("+net_admin,+net_raw", 1 << 20, "CAP_BPF"),
+            ("+net_admin,+net_raw,+bpf", 64 << 20, "CAP_IPC_LOCK"),
+            ("+net_admin,+net_raw,+bpf", 1 << 20, None)):
+        ns = t.enter_context(slc.Netns("caps"))
+        ns.veth("p1", "h1")
+        ns.veth("p2", "h2")
+        d = t.enter_context(slc.Daemon(ns, wrap=(
+            "prlimit", "--memlock=%d" % (8 << 20), "setpriv",
+            "--bounding-set", "-all," + caps, "--inh-caps", "-all," + caps)))
+        d.rpc("bridge.add", name="br0", memory_bytes=size)
+        if not word:
+            d.rpc("port.add", bridge="br0", name="p1", type="afxdp")
+            d.rpc("port.add", bridge="br0", name="p2", type="auto")
+            assert d.rpc("port.show", name="p2")["provider"] == "afxdp"
+            continue
+        try:
+            d.rpc("port.add", bridge="br0", name="p1", type="afxdp")
+            raise AssertionError("it was taken")
+        except slc.RpcError as e:
+            assert "not permitted" in e.message and word in e.message, e
+        assert d.rpc("port.list") == []
+        d.rpc("port.add", bridge="br0", name="p2", type="auto")
+        shown = d.rpc("port.show", name="p2")
+        assert shown["provider"] == "afpacket", shown
+        assert word in shown["fallback"], shown
+        assert d.log().count(shown["fallback"]) == 1, d.log()
+
+
 @slc.test("--cpu and --fifo say where and how its thread runs, or why not")
 def _(t):
     d = t.enter_context(slc.Daemon(t.enter_context(slc.Netns("sched")), args=(
