@@ -196,6 +196,42 @@ def _(t):
     assert topo.left() == [] and not os.path.exists(pictures)
 
 
+@slc.test("AF_XDP where the labels say so; what it cannot do is refused with its "
+          "line, or afpacket with auto, and the log says why")
+def _(t):
+    if "afxdp" not in slc.features():
+        raise slc.Skip("AF_XDP is not built in")
+    topo = Topo(t)
+    # The receive rings of a bridge's AF_XDP ports have as much room as its
+    # memory: the second is one too many.
+    text = SMALL.replace("16M}", "16M, sluice-ring: 12M}")
+
+    def ports(a, b):
+        topo("up", topo.file(text.replace(
+            "switch}", "switch, sluice-type.a: %s, sluice-type.b: %s}" % (
+                a, b))))
+        got = json.loads(topo("exec", "sw", "--", "sluicectl", "--json",
+                              "port").stdout)
+        with open(os.path.join(topo.state, topo.name(), "nodes", "sw",
+                               "log")) as f:
+            said = f.read()
+        topo("down")
+        return {p["name"]: p for p in got}, said
+    got, _said = ports("afxdp", "afpacket")
+    assert (got["a"]["type"], got["a"]["xdp_mode"]) == ("afxdp", "native")
+    assert got["b"]["type"] == "afpacket", got
+    got, said = ports("afxdp", "auto")
+    assert got["b"]["provider"] == "afpacket", got
+    assert "make the memory larger" in got["b"]["fallback"], got
+    assert said.count(got["b"]["fallback"]) == 1, said
+    path = topo.file(text.replace("switch}", "switch, sluice-type: afxdp}"))
+    p = topo("up", path, check=False)
+    assert p.returncode == 2 and "%s:%d: switch 'sw': \"b\": " % (
+        path, line_of(path, "sw: {")) in p.stderr, p.stderr
+    assert "make the memory larger or rings smaller" in p.stderr, p.stderr
+    assert topo.left() == [], topo.left()
+
+
 @slc.test("a namespace, or an interface, that is there already is not touched")
 def _(t):
     topo = Topo(t)

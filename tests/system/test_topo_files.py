@@ -134,6 +134,17 @@ topology:
     - endpoints: ["a:e0", "b:e0"]
       labels: {sluice-rate: fast}
 """, "fast", ["sluice-rate", "'fast' is not a rate"]),
+    ("a type of port that is none", PAIR.replace(
+        "a:\n", "a: {labels: {sluice-role: switch}}\n") + """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+      labels: {sluice-type: afxpd}
+""", "afxpd", ["sluice-type", "'afxpd'", "afpacket, afxdp, auto"]),
+    ("a type of port that an end of a link cannot have", PAIR.replace(
+        "b:\n", "b: {labels: {sluice-type: tap}}\n") + """
+  links:
+    - endpoints: ["a:e0", "b:e0"]
+""", "sluice-type", ["'tap'", "afpacket, afxdp, auto"]),
     ("a priority 8", PAIR.replace(
         "b:\n", "b: {labels: {sluice-pfc: '8'}}\n") + """
   links:
@@ -400,6 +411,32 @@ def _(t):
                "pfc": {"priorities": [3, 4], "quanta": 1000},
                "queues": queues, "groups": {"3": {"xoff_bytes": 1 << 20}}},
     }, got["ports"]
+
+
+@slc.test("a port's type comes from its node, its link, or its own label; that "
+          "of a lossless host is its uplink's")
+def _(t):
+    import json
+    topo = Topo(t)
+    path = topo.file(HEAD.replace("none}", "none, labels: {sluice-type: auto}}")
+                     + """
+  nodes:
+    s: {labels: {sluice-role: switch, sluice-type.p3: afxdp}}
+    h: {labels: {sluice-role: lossless-host}}
+    b:
+  links:
+    - {endpoints: ["s:p1", "b:e0"]}
+    - {endpoints: ["s:p2", "b:e1"], labels: {sluice-type: afpacket}}
+    - {endpoints: ["s:p3", "h:e0"], labels: {sluice-type: afpacket}}
+""")
+
+    def types(node, bridge):
+        ports = json.loads(topo("config", path, node).stdout)["bridges"][
+            bridge]["ports"]
+        return {name: p["type"] for name, p in ports.items()}
+    assert types("s", "br0") == {"p1": "auto", "p2": "afpacket",
+                                 "p3": "afxdp"}
+    assert types("h", "host") == {"e0": "afpacket", "host0": "tap"}
 
 
 @slc.test("every ready topology is a file that holds, and has its page")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of sluice-topo share: running it, with its journal in a
 folder of the test's own and names that no one else uses."""
+import itertools
 import json
 import os
 import re
@@ -24,6 +25,18 @@ def need_yaml():
     if subprocess.run(["/usr/bin/python3", "-c", "import yaml"],
                       stderr=subprocess.DEVNULL).returncode:
         raise slc.Skip("python3-yaml is not installed")
+
+
+def with_types(text):
+    """Links, which all have a rate, of the types that slc.port_type() says:
+    nothing is said of the one that is the default."""
+    links = itertools.count(1)
+
+    def label(match):
+        kind = slc.port_type(str(next(links)))
+        return match.group() if kind == "afpacket" else \
+            "{sluice-type: %s, sluice-rate: " % kind
+    return re.sub(r"\{sluice-rate: ", label, text)
 
 
 class Topo:
@@ -64,8 +77,8 @@ class Topo:
         """A file of the test; NAME in it becomes its name."""
         path = os.path.join(self.dir, "%s.clab.yml" % word)
         with open(path, "w") as f:
-            f.write(textwrap.dedent(text).lstrip("\n").replace(
-                "NAME", self.name(word)))
+            f.write(with_types(textwrap.dedent(text).lstrip("\n").replace(
+                "NAME", self.name(word))))
         return path
 
     def ready(self, word):

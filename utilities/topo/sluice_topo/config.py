@@ -15,8 +15,12 @@ from . import document, names, values
 from .errors import FileError, one_of
 from .model import LOSSLESS_HOST
 
+# Of ports on interfaces, as ends of links are; the words are those of
+# `sluicectl port add`.
+TYPES = ("afpacket", "afxdp", "auto")
 # Labels of ports: what turns the text into the members of a port.
 _PORT = {
+    "sluice-type": lambda t: {"type": values.word(t, TYPES)},
     "sluice-rate": lambda t: {"rate_bps": values.rate(t)},
     "sluice-cable": lambda t: {"cable_delay_ns": values.time_ns(t)},
     "sluice-ring": lambda t: {"ring_bytes": values.size(t)},
@@ -162,7 +166,7 @@ def _port_labels(node, interface):
 
 def port(topo, node, interface):
     """The members of one port."""
-    out = {"type": "afpacket"}
+    out = {"type": TYPES[0]}
     labels = _port_labels(node, interface)
 
     def read(key, fn):
@@ -268,6 +272,17 @@ def switch(topo, node):
                                 "%s: %s" % (key, e))
     name = "host" if node.role == LOSSLESS_HOST else bridge_name(node)
     return {"bridges": {name: bridge}}
+
+
+def port_types(topo, node):
+    """The types that the ports of a switch have.  What makes no sense in a
+    startup configuration is for the daemon to say."""
+    def members(value, key):
+        found = value.get(key) if isinstance(value, dict) else None
+        return list(found.values()) if isinstance(found, dict) else []
+    return {p["type"] for b in members(switch(topo, node), "bridges")
+            for p in members(b, "ports")
+            if isinstance(p, dict) and isinstance(p.get("type"), str)}
 
 
 # ----------------------------------------------------------------- hosts ---

@@ -166,7 +166,9 @@ class Lab:
         for node in self.topo.switches():
             with self.rpc(node) as rpc:
                 def waiting():
-                    return [p["name"] for p in rpc.call("port.list")
+                    return ["%s (%s)" % (p["name"], p["refusal"])
+                            if "refusal" in p else p["name"]
+                            for p in rpc.call("port.list")
                             if p["state"] != "up"]
                 end = time.monotonic() + READY_S
                 while waiting():
