@@ -207,6 +207,72 @@ def _(t):
     assert topo.left() == []
 
 
+@slc.test("ports of type auto are what the engine allows in containers; afxdp that "
+          "it does not allow is refused with its line, and nothing is left")
+def _(t):
+    engine()
+    topo = Topo(t)
+
+    def up(kind, check):
+        path = topo.file(SMALL.replace("IMAGE", IMAGE).replace(
+            "switch}", "switch, sluice-type: %s}" % kind))
+        return path, topo("up", "--runtime", "docker", path, check=check)
+    up("auto", True)
+    port = json.loads(topo("exec", "sw", "--", "sluicectl", "--json", "port",
+                           "show", "a").stdout)
+    topo("down")
+    path, p = up("afxdp", port["provider"] == "afxdp")
+    if port["provider"] != "afxdp":
+        slc.diag(port["fallback"])
+        assert p.returncode == 2, (p.returncode, p.stderr)
+        for word in ("%s:%d: " % (path, line_of(path, "sw: {")), "afxdp"):
+            assert word in p.stderr, (word, p.stderr)
+        clean(topo)
+
+
+FAKE = """#!/bin/sh
+echo "$*" >>%s
+case $1 in
+create) echo "%s" >&2; exit 1 ;;
+run) echo "nothing runs here" >&2; exit 1 ;;
+esac
+"""
+
+
+@slc.test("a switch with AF_XDP ports gets what they need, if the engine knows "
+          "of it, and nobody else does")
+def _(t):
+    topo = Topo(t)
+    log = os.path.join(topo.dir, "calls")
+    docker = os.path.join(topo.dir, "docker")
+    topo.env["PATH"] = topo.dir + ":" + os.environ["PATH"]
+    text = SMALL.replace("IMAGE", "x")
+
+    def run(kind, answer):
+        """The words of docker run, by node, and what was said."""
+        with open(docker, "w") as f:
+            f.write(FAKE % (log, answer))
+        os.chmod(docker, 0o755)
+        open(log, "w").close()
+        p = topo("up", "--runtime", "docker", topo.file(text.replace(
+            "switch}", "switch, sluice-type.a: %s}" % kind)), check=False)
+        assert p.returncode == 2, p.stderr
+        with open(log) as f:
+            lines = [x.split() for x in f if x.startswith("run ")]
+        return {x[x.index("--hostname") + 1]: " ".join(x) for x in lines}, \
+            p.stderr
+    known, unknown = "No such image", "unknown capability: CAP_BPF"
+    words = "--cap-add BPF --ulimit memlock=-1"
+    for kind in ("afxdp", "auto"):
+        got, _said = run(kind, known)
+        assert words in got["sw"] and words not in got["a"], got
+    for kind, answer in (("afpacket", known), ("auto", unknown)):
+        got, _said = run(kind, answer)
+        assert "BPF" not in got["sw"] and "memlock" not in got["sw"], got
+    got, said = run("afxdp", unknown)
+    assert not got and "node 'sw': ports of type afxdp need" in said, said
+
+
 @slc.test("port attach wires a container by its name")
 def _(t):
     engine()

@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 
-from . import links, names, system
+from . import config, links, names, system
 from .errors import CannotError, FileError, TopoError
 
 LABEL = "sluice-topo"
@@ -25,6 +25,10 @@ CAPS = ("NET_ADMIN",)
 NO_CAPS = ("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL",
            "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP",
            "SETUID", "SYS_CHROOT")
+# What ports through AF_XDP need beside: programs in the kernel, and frame memory
+# that stays resident.
+XDP_CAP = "BPF"
+XDP_WORDS = ("--cap-add", XDP_CAP, "--ulimit", "memlock=-1")
 AT_ONCE = 4
 START_S = 120
 
@@ -50,7 +54,7 @@ class Docker:
 
     def __init__(self, topo, state):
         self.topo, self.state = topo, state
-        self._pids = None
+        self._pids = self._knows_xdp = None
 
     # -- names -------------------------------------------------------------
 
@@ -97,6 +101,7 @@ class Docker:
                     self.topo.path, node.image_line, "there is no image %s: "
                     "make it with `docker build -t %s .` in Sluice's source "
                     "tree" % (image, image))
+        self.check_xdp()
         taken = set(docker("ps", "--all", "--format",
                            "{{.Names}}").stdout.split())
         for node in self.topo.nodes.values():
@@ -108,6 +113,32 @@ class Docker:
         if end:
             raise FileError(self.topo.path, end.link.line, "there is an "
                             "interface %s on this machine already" % end.name)
+
+    def knows_xdp(self):
+        """Whether the engine can give a container what AF_XDP needs.  It says
+        so before it finds that there is no image of that name."""
+        if self._knows_xdp is None:
+            p = docker("create", "--pull", "never", "--cap-add", XDP_CAP,
+                       "sluice.invalid/none", check=False)
+            self._knows_xdp = "unknown capability" not in p.stderr.lower()
+        return self._knows_xdp
+
+    def check_xdp(self):
+        """Ports of type afxdp have to be possible; for auto it is enough to
+        try."""
+        for node in self.topo.switches():
+            if "afxdp" in config.port_types(self.topo, node) and \
+                    not self.knows_xdp():
+                raise FileError(
+                    self.topo.path, node.line, "node '%s': ports of type "
+                    "afxdp need the capability %s, which this Docker engine "
+                    "does not know: use type afpacket or auto, a newer "
+                    "engine, or --runtime netns" % (node.name, XDP_CAP))
+
+    def xdp_words(self, node):
+        wanted = node.has_daemon and config.port_types(
+            self.topo, node) & {"afxdp", "auto"}
+        return XDP_WORDS if wanted and self.knows_xdp() else ()
 
     def words(self, node):
         """The arguments of docker run."""
@@ -123,6 +154,7 @@ class Docker:
             out += ["--cap-add", cap]
         for cap in NO_CAPS:
             out += ["--cap-drop", cap]
+        out += self.xdp_words(node)
         for key, value in node.env.items():
             out += ["--env", "%s=%s" % (key, value)]
         for b in node.binds:
