@@ -30,11 +30,11 @@ class Machine:
             raise slc.Skip("no VXLAN here: %s" % p.stderr.strip())
         self.ns.ip("link", "set", "vx7", "mtu", "1500", "up")
 
-    def start(self, host_rate):
+    def start(self, host_rate, kind):
         self.daemon = self.stack.enter_context(slc.Daemon(self.ns))
 
         def port(rate):
-            return {"type": "afpacket", "rate_bps": rate,
+            return {"type": kind, "rate_bps": rate,
                     "ring_bytes": 8 << 20, "pfc": {"priorities": [3]},
                     "groups": {"3": {"xoff_bytes": 65536, "xon_bytes": 32768,
                                      "headroom": 4 << 20}}}
@@ -44,17 +44,23 @@ class Machine:
                                  self.daemon.rpc("port.list")), "ports up")
 
 
-@slc.test("a VXLAN link between two machines carries PFC, and loses nothing")
-def _(t):
+def machines(t):
+    """Two of them with the link between."""
     a = Machine(t, "a", "192.0.2.1", "192.0.2.2")
     b = Machine(t, "b", "192.0.2.2", "192.0.2.1")
     a.ns.veth("under", "under", b.ns, mtu=1600)
     for m in (a, b):
         m.ns.ip("addr", "add", m.address + "/24", "dev", "under")
         m.link()
+    return a, b
+
+
+def carries(t, kind):
+    """Lossless traffic over the link, with ports of that type."""
+    a, b = machines(t)
     b.host.ip("link", "set", "eth0", "address", SINK)
-    a.start(100 * 10**6)
-    b.start(20 * 10**6)
+    a.start(100 * 10**6, kind)
+    b.start(20 * 10**6, kind)
     probe = slc.program("sluice-probe")
     b.host.run(probe, "--iface", "eth0", "send", "--flow",
                "prio=0,count=1,size=60,dst=broadcast")
@@ -96,6 +102,54 @@ def _(t):
         assert all(x["ok"] for x in m.daemon.rpc("audit.show"))
         for p in m.daemon.rpc("stats.show"):
             assert not sum(p["violations"]), p
+    return a, b
+
+
+@slc.test("a VXLAN link between two machines carries PFC, and loses nothing")
+def _(t):
+    carries(t, "afpacket")
+
+
+def need_afxdp():
+    if "afxdp" not in slc.features():
+        raise slc.Skip("AF_XDP is not built in")
+
+
+@slc.test("so it does with ports of type auto: AF_XDP to the host, and afpacket "
+          "on the VXLAN interface, whose driver has no XDP")
+def _(t):
+    need_afxdp()
+    for m in carries(t, "auto"):
+        host, link = (m.daemon.rpc("port.show", name=n)
+                      for n in ("host", "vx7"))
+        assert host["xdp_mode"] == "native", host
+        assert link["provider"] == "afpacket", link
+        assert "no native XDP" in link["fallback"], link
+        said = [x for x in m.daemon.log().split("\n")
+                if "AF_XDP is not possible" in x]
+        assert len(said) == 1 and "port vx7: afpacket" in said[0] and \
+            link["fallback"] in said[0], said
+
+
+@slc.test("type afxdp is refused for a VXLAN interface, and changes nothing")
+def _(t):
+    need_afxdp()
+    m = machines(t)[0]
+    d = t.enter_context(slc.Daemon(m.ns))
+    d.rpc("bridge.add", name="br0")
+    before = d.rpc("config.export"), m.ns.ip("-d", "link", "show", "vx7").stdout
+    for call in (lambda: d.rpc("port.add", bridge="br0", name="vx7",
+                               type="afxdp"),
+                 lambda: d.rpc("config.apply", config={"bridges": {"br0": {
+                     "ports": {"vx7": {"type": "afxdp"}}}}})):
+        try:
+            call()
+            raise AssertionError("it was taken")
+        except slc.RpcError as e:
+            for word in ("vx7", "no native XDP", "use type afpacket"):
+                assert word in e.message, e
+        assert before == (d.rpc("config.export"), m.ns.ip(
+            "-d", "link", "show", "vx7").stdout)
 
 
 slc.main(root=True, needs=["ip"])
