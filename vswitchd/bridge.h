@@ -131,8 +131,6 @@ void port_refuse(struct port *, const char *bridge, const char *why);
 void port_set_heir(struct port *from, struct port *to);
 /* The netdev was opened: takes over what it is like. */
 void port_take_netdev(struct port *, struct netdev *);
-/* Its interface could not be opened: said once for each reason. */
-void port_refuse(struct port *, const char *bridge, const char *why);
 /* Adds what a netdev counted to *sum. */
 void port_add_stats(struct netdev_stats *sum, const struct netdev_stats *);
 /* Past and present together. */
