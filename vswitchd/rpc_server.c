@@ -23,6 +23,7 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/listener.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,6 +365,17 @@ on_written(struct bufferevent *bev, void *arg)
     }
 }
 
+/* A time-out may have run out while we did not look at the socket, or may
+ * count from when a long turn of the loop began: what matters is whether the
+ * client has done its part by now. */
+static bool
+has_moved(const struct rpc_client *c, short events)
+{
+    struct pollfd pfd = {bufferevent_getfd(c->bev), events, 0};
+
+    return poll(&pfd, 1, 0) == 1 && pfd.revents & events;
+}
+
 static void
 on_event(struct bufferevent *bev, short what, void *arg)
 {
@@ -372,10 +384,14 @@ on_event(struct bufferevent *bev, short what, void *arg)
     if (c->doomed)
         return;
     if (what & BEV_EVENT_TIMEOUT && what & BEV_EVENT_WRITING) {
-        drop(c, "it has not read anything for ten seconds");
+        if (has_moved(c, POLLOUT))
+            bufferevent_enable(bev, EV_WRITE);
+        else
+            drop(c, "it has not read anything for ten seconds");
     } else if (what & BEV_EVENT_TIMEOUT) {
         /* Waiting for events in silence is fine; half a text is not. */
-        if (!c->held && !c->run && !rpc_stream_is_idle(c->stream))
+        if (!c->held && !c->run && !rpc_stream_is_idle(c->stream) &&
+            !has_moved(c, POLLIN))
             drop(c, "it stopped in the middle of a request");
         else if (!c->held && !c->closing)
             bufferevent_enable(bev, EV_READ);

@@ -5,6 +5,7 @@ JSON but means something else to others, and that end in mid-text; and what is
 left of their memory."""
 import json
 import socket
+import time
 
 import slc
 
@@ -93,6 +94,20 @@ def _(t):
     slc.wait_for(lambda: rpc_counters(d)["clients"] == 1, "they are gone")
     if PLAIN:
         settled(d, before + 4 * MIB)
+
+
+@slc.test("a client that reads is not dropped because the daemon was late")
+def _(t):
+    d = t.enter_context(slc.Daemon())
+    c = t.enter_context(d.connect())
+    before = rpc_counters(d)["requests"]
+    c.send_raw(batch("rpc.discover", 60).decode())
+    slc.wait_for(lambda: rpc_counters(d)["requests"] > before + 10,
+                 "answers wait to be written")
+    with slc.stopped(d.pid):
+        c.buffer = c.sock.recv(1 << 20).decode()  # now there is room
+        time.sleep(11)  # longer than somebody may read nothing
+    assert len(c.read()) == 60
 
 
 @slc.test("events do not come in the middle of an answer to a batch")
