@@ -112,11 +112,14 @@ struct bridge {
     uint64_t stall_wanted_ns;         /* that did not fit: not tried again */
     uint64_t stall_longest_ns;        /* longest that was ever measured */
     uint64_t window_ns;               /* when the stall was last reset */
+    uint64_t told_stall_ns; /* for tests: the stall, whatever is measured */
 };
 
 /* A running bridge without ports, not in the daemon's list yet. */
 int bridge_create(struct daemon *, const struct conf_bridge *,
                   struct bridge **, struct err *);
+/* How late its thread was, 99.99 percentile. */
+uint64_t bridge_stall_ns(const struct bridge *);
 /* Stops the thread (pauses are released) and frees all.  Null accepted. */
 void bridge_destroy(struct bridge *);
 /* The two halves of stopping, for many at once. */

@@ -163,7 +163,7 @@ methods_bridge_object(struct daemon *d, const struct conf_bridge *cb)
     json_add_uint(buffer, "n_buffers", pkt_pool_n_buffers(pkts));
     json_add_uint(buffer, "n_free", pkt_pool_n_free(pkts));
     json_object_object_add(o, "buffer", buffer);
-    json_add_uint(o, "stall_ns", counter_get(&dp_stall(b->dp)->p9999_ns));
+    json_add_uint(o, "stall_ns", bridge_stall_ns(b));
     json_add_uint(o, "stall_max_ns", counter_get(&dp_stall(b->dp)->max_ns));
     json_add_uint(o, "stall_allowed_ns", b->allowed_ns);
     json_add_uint(o, "wakeups", dp_thread_n_wakeups(b->thread));

@@ -461,7 +461,7 @@ diagnose(struct diagnosis *x)
     const struct port_view *v = x->v;
     struct netdev_stats nd;
 
-    x->stall_ns = counter_get(&dp_stall(v->bridge->dp)->p9999_ns);
+    x->stall_ns = bridge_stall_ns(v->bridge);
     if (x->stall_ns < v->bridge->stall_ns)
         x->stall_ns = v->bridge->stall_ns;
     conf_port_headroom_terms(v->cb, v->cp, &v->port->live, x->stall_ns,

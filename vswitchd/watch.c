@@ -154,7 +154,7 @@ watch_stall(struct bridge *b)
 {
     uint64_t now_ns = clock_ns();
     const struct dp_stall *s = dp_stall(b->dp);
-    uint64_t measured_ns = counter_get(&s->p9999_ns) + slowest_hold_ns(b);
+    uint64_t measured_ns = bridge_stall_ns(b) + slowest_hold_ns(b);
 
     if (counter_get(&s->max_ns) > b->stall_longest_ns)
         b->stall_longest_ns = counter_get(&s->max_ns);

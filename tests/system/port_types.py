@@ -32,7 +32,7 @@ def rerun(path, word, kind):
     p = subprocess.run(
         [sys.executable, os.path.join(HERE, path + ".py"), word], env=env,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=300, check=False)
+        timeout=1200, check=False)
     n = skipped = 0
     types = None
     for line in p.stdout.splitlines():

@@ -149,7 +149,12 @@ def _on_signal(sig, _frame):
 
 # ----------------------------------------------------------------- help ---
 
-def run(*argv, check=True, timeout=30, **kw):
+# How long is waited for what is sure to come, however busy the machine is:
+# only a test that fails waits for that long.
+WAIT = 60.0
+
+
+def run(*argv, check=True, timeout=90, **kw):
     """Runs a command; its output (text) with .stdout, .stderr."""
     p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        text=True, timeout=timeout, **kw)
@@ -159,7 +164,7 @@ def run(*argv, check=True, timeout=30, **kw):
     return p
 
 
-def wait_for(fn, what, timeout=10.0, step=0.02):
+def wait_for(fn, what, timeout=WAIT, step=0.02):
     """Polls fn until it answers something true; returns that.  what: a text,
     or what makes one of how far it has come."""
     end = time.monotonic() + timeout
@@ -287,13 +292,30 @@ class Netns:
             if mtu:
                 ns.ip("link", "set", name, "mtu", str(mtu))
             ns.ip("link", "set", name, "up")
+        self.wait_active(here)
         return self
+
+    def wait_active(self, ifname):
+        """An interface whose peer has come up loses in silence what is sent
+        before a thread of the kernel has made it fit to send."""
+        def is_active():
+            link, = json.loads(self.ip("-j", "link", "show", ifname).stdout)
+            return link["operstate"] == "UP" and link["qdisc"] != "noop"
+        wait_for(is_active, "%s can send" % ifname)
 
     def mac(self, ifname):
         with self.entered():
             with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as s:
                 s.bind((ifname, 0))
                 return s.getsockname()[4]
+
+    def n_received(self, ifname):
+        """Frames that have come over the wire of a veth, whether a socket has
+        them yet or the kernel still holds them."""
+        with self.entered(), open("/proc/thread-self/net/dev") as f:
+            fields = next(line.split(":")[1].split() for line in f
+                          if line.split(":")[0].strip() == ifname)
+        return int(fields[1])
 
     def exists(self, ifname):
         return self.ip("link", "show", ifname, check=False).returncode == 0
@@ -362,10 +384,11 @@ def port_type(name):
 class Daemon:
     """One sluiced in a namespace (None: one of its own, where root can make
     it; the interfaces of its bridges meet no others), with its files in a
-    directory of its own (dir: an existing one, kept)."""
+    directory of its own (dir: an existing one, kept).  env: variables beside
+    those that there are."""
 
     def __init__(self, ns=None, args=(), dir=None, wait=True, name="sluiced",
-                 wrap=()):
+                 wrap=(), env=()):
         self._stack = contextlib.ExitStack()
         if not ns and os.geteuid() == 0:
             ns = self._stack.enter_context(Netns("own"))
@@ -378,6 +401,7 @@ class Daemon:
         self.args = list(args)
         self.name = name
         self.wrap = tuple(wrap)
+        self.env = dict(env)
         self.proc = None
         self._rpc = None
         self.start(wait)
@@ -393,12 +417,13 @@ class Daemon:
     def start(self, wait=True):
         with open(self.logfile, "ab") as log:
             self.proc = popen(*self.argv(), stdout=log, stderr=log,
-                              stdin=subprocess.DEVNULL)
+                              stdin=subprocess.DEVNULL,
+                              env=dict(os.environ, **self.env))
         if wait:
             self.wait_ready()
         return self
 
-    def wait_ready(self, timeout=20.0):
+    def wait_ready(self, timeout=WAIT):
         def ready():
             if self.proc.poll() is not None:
                 raise AssertionError("sluiced ended with %d:\n%s" % (
@@ -448,7 +473,7 @@ class Daemon:
         self.proc.kill()
         self.proc.wait()
 
-    def stop(self, sig=signal.SIGTERM, timeout=10.0):
+    def stop(self, sig=signal.SIGTERM, timeout=WAIT):
         """Asks it to end; its exit status."""
         self._hang_up()
         if self.proc.poll() is None:
@@ -466,7 +491,7 @@ class Daemon:
             try:
                 self.stop()
             except subprocess.TimeoutExpired:
-                diag("sluiced did not end within 10 s of SIGTERM")
+                diag("sluiced did not end within %g s of SIGTERM" % WAIT)
         self.proc.reap()
         try:
             self.check_log()
@@ -505,7 +530,7 @@ class Rpc:
     """A blocking JSON-RPC 2.0 client on a Unix socket, or on TCP with
     where = (host, port)."""
 
-    def __init__(self, where, timeout=30.0):
+    def __init__(self, where, timeout=WAIT):
         family = socket.AF_UNIX if isinstance(where, str) else socket.AF_INET
         self.sock = socket.socket(family, socket.SOCK_STREAM)
         self.sock.settimeout(timeout)
@@ -570,7 +595,7 @@ class Rpc:
                 raise RpcError(answer["error"])
             return answer["result"]
 
-    def event(self, timeout=10.0, **match):
+    def event(self, timeout=WAIT, **match):
         """The next event whose members are as in match."""
         end = time.monotonic() + timeout
         while True:
@@ -710,17 +735,21 @@ class Raw:
                     raise
                 time.sleep(0.001)
 
-    def recv(self, timeout=1.0):
-        """The next frame, or None."""
-        if not select.select([self.sock], [], [], timeout)[0]:
-            return None
-        try:
-            data, aux, _flags, _addr = self.sock.recvmsg(
-                65536, 128, socket.MSG_DONTWAIT)
-        except OSError as e:
-            if e.errno in (errno.ENETDOWN, errno.EAGAIN):
+    def recv(self, timeout=WAIT):
+        """The next frame, or None.  That an interface goes down or comes back
+        meanwhile is no frame."""
+        end = time.monotonic() + timeout
+        while True:
+            left = max(0, end - time.monotonic())
+            if not select.select([self.sock], [], [], left)[0]:
                 return None
-            raise
+            try:
+                data, aux, _flags, _addr = self.sock.recvmsg(
+                    65536, 128, socket.MSG_DONTWAIT)
+                break
+            except OSError as e:
+                if e.errno not in (errno.ENETDOWN, errno.EAGAIN):
+                    raise
         for level, kind, value in aux:
             if level != _SOL_PACKET or kind != _PACKET_AUXDATA:
                 continue
@@ -742,7 +771,7 @@ class Raw:
             out.append(data)
         return out
 
-    def recv_match(self, match, timeout=5.0):
+    def recv_match(self, match, timeout=WAIT):
         """The next frame that match(data) says yes to, or None."""
         end = time.monotonic() + timeout
         while True:
