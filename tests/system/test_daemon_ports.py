@@ -10,17 +10,28 @@ import time
 
 import slc
 
+# A machine on which the datapath's thread is never late by more than that,
+# whatever this one is like.
+QUICK = {"SLUICE_TEST_STALL_US": "2000"}
 
-def two_ports(t, ns, **port):
-    """A daemon with bridge br0 of p1 and p2; sockets at the other ends."""
+
+def two_ports(t, ns, env=(), **port):
+    """A daemon with bridge br0 of p1 and p2, both up; sockets at the other
+    ends."""
     ns.veth("p1", "h1")
     ns.veth("p2", "h2")
-    d = t.enter_context(slc.Daemon(ns))
+    d = t.enter_context(slc.Daemon(ns, env=env))
     d.rpc("bridge.add", name="br0")
     for name in ("p1", "p2"):
         d.rpc("port.add", bridge="br0", name=name, **port)
+    wait_up(d)
     return (d, t.enter_context(slc.Raw(ns, "h1")),
             t.enter_context(slc.Raw(ns, "h2")))
+
+
+def wait_up(d):
+    slc.wait_for(lambda: all(p["state"] == "up" for p in d.rpc("port.list")),
+                 "all ports are up")
 
 
 def state(d, port):
@@ -35,53 +46,99 @@ def stats(d, port):
     return d.rpc("stats.show", port=port)[0]
 
 
+def cpu_share(d):
+    """What it takes of a processor, over 2 s or what that gets to be."""
+    began, cpu = time.monotonic(), slc.cpu_seconds(d.pid)
+    time.sleep(2)
+    cpu = slc.cpu_seconds(d.pid) - cpu
+    return cpu / (time.monotonic() - began)
+
+
 def audit(d):
     for a in d.rpc("audit.show"):
         assert a["ok"], a
     return True
 
 
+def sent(d, bridge, *ports):
+    """How many frames the ports have sent, now that the bridge holds none."""
+    slc.wait_for(lambda: not d.rpc("audit.show", bridge=bridge)[0]["held"],
+                 "nothing is held")
+    return sum(stats(d, p)["tx_frames"] for p in ports)
+
+
 def passes(a, b, text, tags=()):
     """A frame from one socket arrives at the other."""
     frame = slc.frame(b.mac, a.mac, text, tags=tags, size=80)
     a.send(frame)
-    assert b.recv_match(lambda f: f == frame, 5), "%r did not arrive" % text
+    assert b.recv_match(lambda f: f == frame), "%r did not arrive" % text
 
 
 class Stream:
-    """Numbered frames from one socket to another, sent by a thread until
-    stop(); what came is counted."""
+    """Numbered frames from one socket to an address, sent by a thread until
+    stop(); it reads what comes of them at another, if there is one."""
 
-    def __init__(self, a, b, prio=3, gap=0.0005, size=300):
+    def __init__(self, t, a, dst, b=None, prio=3, gap=0.0005, size=300):
         self.a, self.b, self.gap = a, b, gap
-        self.n = 0
+        self.n = 0     # sent
+        self.got = []  # numbers that arrived, in their order
         self._stop = threading.Event()
-        self._head = slc.frame(b.mac, a.mac, b"SLCS", tags=[(0, prio)])
+        self._head = slc.frame(dst, a.mac, b"SLCS", tags=[(0, prio)])
         self._size = size
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
+        t.callback(self._end)
+
+    def _end(self):
+        self._stop.set()
+        self._thread.join()
+
+    def _send(self, number):
+        self.a.send((self._head + struct.pack(">I", number)).ljust(
+            self._size, b"\0"))
+
+    def _read(self, timeout):
+        """The next number that comes, or None."""
+        while True:
+            data = self.b.recv(timeout)
+            if data is None:
+                return None
+            at = data.find(b"SLCS")
+            if at > 0:
+                return struct.unpack_from(">I", data, at + 4)[0]
 
     def _run(self):
         while not self._stop.is_set():
-            self.a.send((self._head + struct.pack(">I", self.n)).ljust(
-                self._size, b"\0"))
+            self._send(self.n)
             self.n += 1
+            while self.b:
+                number = self._read(0)
+                if number is None:
+                    break
+                self.got.append(number)
             time.sleep(self.gap)
 
-    def stop(self, quiet=0.5):
-        """The numbers that arrived, in their order."""
-        self._stop.set()
-        self._thread.join()
-        got = []
-        for data in self.b.recv_all(quiet):
-            at = data.find(b"SLCS")
-            if at > 0:
-                got.append(struct.unpack_from(">I", data, at + 4)[0])
-        return got
+    def go_on(self, n=50):
+        """Till so many more are sent."""
+        want = self.n + n
+        slc.wait_for(lambda: self.n >= want, "frames are sent")
 
-    def check(self, quiet=0.5):
+    def stop(self):
+        """The numbers that arrived: all those that came before a last one."""
+        self._end()
+        if not self.b:
+            return []
+        self._send(0xffffffff)
+        number = self._read(slc.WAIT)
+        while number != 0xffffffff:
+            assert number is not None, "the last one did not come"
+            self.got.append(number)
+            number = self._read(slc.WAIT)
+        return self.got
+
+    def check(self):
         """Nothing was lost, doubled or reordered."""
-        got = self.stop(quiet)
+        got = self.stop()
         assert got == list(range(self.n)), "%d of %d: %s" % (
             len(got), self.n, describe(got, self.n))
         return self.n
@@ -105,22 +162,22 @@ def _(t):
     audit(d)  # done by the datapath, which has counted the frame by then
     before = stats(d, "p2")
     whole = d.rpc("config.export")
-    stream = Stream(h1, h1, gap=0.002)  # to nobody: it floods
+    stream = Stream(t, h1, slc.mac(0xb), gap=0.002)  # to nobody: it floods
     try:
+        stream.go_on()
         ns.ip("link", "del", "p2")
         h2.close()
-        assert c.event(type="link", port="p2")["state"] == "absent"
+        c.event(type="link", port="p2", state="absent")
         assert state(d, "p2") == "absent"
-        cpu = slc.cpu_seconds(d.pid)
-        time.sleep(2)
-        cpu = slc.cpu_seconds(d.pid) - cpu
-        assert cpu < 0.6, "%.2f s of CPU in 2 s while it was away" % cpu
+        share = cpu_share(d)
+        assert share < 0.3, "%.2f of a CPU while it was away" % share
         assert audit(d)
         assert d.rpc("config.export") == whole
         ns.veth("p2", "h2")
         c.event(type="link", port="p2", state="up")
+        stream.go_on()
     finally:
-        stream.stop(0)
+        stream.stop()
     h2 = t.enter_context(slc.Raw(ns, "h2"))
     passes(h1, h2, b"after", tags=[(7, 3)])
     passes(h2, h1, b"back", tags=[(7, 3)])
@@ -157,15 +214,14 @@ def _(t):
     passes(h2, h1, b"learn me")
     ns.ip("link", "set", "p2", "down")
     wait_state(d, "p2", "down")
-    stream = Stream(h1, h2, gap=0.01)
-    cpu = slc.cpu_seconds(d.pid)
-    time.sleep(2)
-    cpu = slc.cpu_seconds(d.pid) - cpu
-    stream.stop(0)
-    assert cpu < 0.4, "%.2f s of CPU in 2 s" % cpu
+    stream = Stream(t, h1, h2.mac, gap=0.01)
+    share = cpu_share(d)
+    stream.stop()
+    assert share < 0.2, "%.2f of a CPU" % share
     assert audit(d)
     ns.ip("link", "set", "p2", "up")
     wait_state(d, "p2", "up")
+    ns.wait_active("h2")
     passes(h1, h2, b"up again")
     passes(h2, h1, b"both ways")
     assert d.rpc("port.show", name="p2")["attached"] == 1
@@ -205,6 +261,7 @@ def _(t):
                  "02:00:00:00:77:01", "address")
     h1.send(slc.frame(h2.mac, h1.mac, bytes(1500 - 14)))
     passes(h1, h2, b"short ones pass")
+    d.settle()
     assert stats(d, "p2")["drops"]["oversize"] == 1, stats(d, "p2")
 
 
@@ -221,6 +278,7 @@ def _(t):
     assert ns.mac("slct0") == slc.mac("02:00:00:00:00:99")
     ns.ip("link", "set", "slct0", "up")
     wait_state(d, "slct0", "up")
+    wait_up(d)
     h1 = t.enter_context(slc.Raw(ns, "h1"))
     tap = t.enter_context(slc.Raw(ns, "slct0"))
     passes(h1, tap, b"to the tap", tags=[(9, 5)])
@@ -257,6 +315,7 @@ def _(t):
     d.rpc("port.add", bridge="br0", name="slct0", type="tap")
     ns.ip("link", "set", "slct0", "netns", there.name)
     there.ip("link", "set", "slct0", "up")
+    wait_up(d)
     h1 = t.enter_context(slc.Raw(ns, "h1"))
     tap = t.enter_context(slc.Raw(there, "slct0"))
     passes(h1, tap, b"to the guest")
@@ -276,6 +335,7 @@ def _(t):
     d.rpc("bridge.add", name="br1", memory_bytes="8M")
     for name in ("q1", "q2"):
         d.rpc("port.add", bridge="br1", name=name)
+    wait_up(d)
     g1 = t.enter_context(slc.Raw(ns, "g1"))
     g2 = t.enter_context(slc.Raw(ns, "g2"))
     slc.refused(d.rpc, "port.add", bridge="br1", name="p1", code=-32002,
@@ -283,20 +343,23 @@ def _(t):
     flood = slc.frame(slc.BROADCAST, h1.mac, b"only in br0", size=80)
     h1.send(flood)
     assert h2.recv_match(lambda f: f == flood)
-    assert not g1.recv_match(lambda f: f == flood, 0.2)
-    assert not g2.recv_match(lambda f: f == flood, 0.2)
+    assert sent(d, "br0", "p1", "p2") == 1
+    assert sent(d, "br1", "q1", "q2") == 0
     assert d.rpc("mac.list", bridge="br1")["total"] == 0
     threads = int(slc.proc_status(d.pid)["Threads"])
     passes(g1, g2, b"in br1")
     passes(h2, h1, b"learn me")
-    stream = Stream(h1, h2)
-    time.sleep(0.2)
+    stream = Stream(t, h1, h2.mac, h2)
+    stream.go_on()
     d.rpc("bridge.del", name="br1")
     d.rpc("bridge.add", name="br2", memory_bytes="8M")
     d.rpc("port.add", bridge="br2", name="q1")
     d.rpc("bridge.del", name="br2")
+    stream.go_on(100)
     assert stream.check() > 100
-    assert int(slc.proc_status(d.pid)["Threads"]) == threads - 1
+    # The kernel counts one that has ended for a moment longer.
+    slc.wait_for(lambda: int(slc.proc_status(d.pid)["Threads"]) ==
+                 threads - 1, "the thread of br1 has ended")
     assert audit(d)
 
 
@@ -309,6 +372,7 @@ def _(t):
     d.rpc("port.add", bridge="br1", name="p3")
     d.rpc("port.add", bridge="br1", name="slct0", type="tap")
     ns.ip("link", "set", "slct0", "up")
+    wait_up(d)
     h3 = t.enter_context(slc.Raw(ns, "h3"))
     tap = t.enter_context(slc.Raw(ns, "slct0"))
     whole = d.rpc("config.export")
@@ -316,15 +380,19 @@ def _(t):
     ports[1]["p2"] = ports[0].pop("p2")
     ports[0]["slct0"] = ports[1].pop("slct0")
     d.rpc("config.apply", config=whole)
+    wait_up(d)
     passes(h1, tap, b"br0")
+    before = sent(d, "br0", "p1", "slct0")
     passes(h2, h3, b"br1")
-    assert not h1.recv_match(lambda f: b"br1" in f, 0.1)
+    assert sent(d, "br1", "p2", "p3") >= 1
+    assert sent(d, "br0", "p1", "slct0") == before
     assert d.rpc("port.show", name="slct0")["attached"] == 1
     assert d.rpc("port.show", name="slct0")["bridge"] == "br0"
     assert audit(d)
     # To a bridge that is new, from one that goes.
     whole["bridges"]["br2"] = whole["bridges"].pop("br1")
     d.rpc("config.apply", config=whole)
+    wait_up(d)
     passes(h3, h2, b"br2")
     assert audit(d)
     assert sorted(b["name"] for b in d.rpc("bridge.list")) == ["br0", "br2"]
@@ -337,11 +405,13 @@ def _(t):
     d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]})
     d.rpc("port.add", bridge="br0", name="slct0", type="tap")
     ns.ip("link", "set", "slct0", "up")
+    wait_up(d)
     tap = t.enter_context(slc.Raw(ns, "slct0"))
     passes(h1, tap, b"before")
     for change in ({"memory_bytes": "32M"}, {"max_frame_bytes": 9018},
                    {"max_frame_bytes": 1522, "memory_bytes": "64M"}):
         b = d.rpc("bridge.set", name="br0", **change)
+        wait_up(d)
         passes(h1, tap, b"tap %r" % change)
         passes(tap, h2, b"veth %r" % change)
         h2.drain()
@@ -358,7 +428,8 @@ def _(t):
     ns = t.enter_context(slc.Netns("live"))
     d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]}, rate_bps="1G")
     passes(h2, h1, b"learn me")
-    stream = Stream(h1, h2)
+    stream = Stream(t, h1, h2.mac, h2)
+    stream.go_on(100)
     for i in range(60):
         d.rpc("buffer.set", port="p1", group=3, xoff_bytes=20000 + 1000 * i,
               xon_bytes=10000 + 500 * i)
@@ -371,6 +442,7 @@ def _(t):
         d.rpc("pfc.set", port="p1", **({"enable": [4]} if i % 2 else
                                        {"disable": [4]}))
         d.rpc("map.set", bridge="br0", default_priority=i % 8)
+    stream.go_on(200)
     n = stream.check()
     assert n > 200
     assert audit(d)
@@ -383,16 +455,22 @@ def _(t):
     ns = t.enter_context(slc.Netns("ring"))
     d, h1, h2 = two_ports(t, ns)
     passes(h2, h1, b"learn me")
-    stream = Stream(h1, h2, gap=0.0002)
+    stream = Stream(t, h1, h2.mac, h2, gap=0.0002)
+    spans = []  # numbers that were on their way while a ring was made
     for size in ("4M", "256K", 0, "1M"):
-        time.sleep(0.2)
+        stream.go_on(200)
+        first = len(stream.got) and stream.got[-1] + 1
         d.rpc("port.set", name="p1", ring_bytes=size)
+        wait_up(d)
+        spans.append(range(first, stream.n + 1))
+    stream.go_on(200)
     got = stream.stop()
     assert len(got) == len(set(got)) and got == sorted(got), describe(
         got, stream.n)
-    # An AF_XDP port is closed before it is opened again.
-    least = 0.9 if slc.port_type("p1") == "afpacket" else 0.3
-    assert len(got) > stream.n * least, "%d of %d" % (len(got), stream.n)
+    lost = set(range(stream.n)) - set(got)
+    slc.diag("%d of %d are lost" % (len(lost), stream.n))
+    lost.difference_update(*spans)
+    assert not lost, "lost at another time: %s" % describe(got, stream.n)
     assert audit(d)
 
 
@@ -411,6 +489,8 @@ def _(t):
         d.rpc("port.add", bridge="br0", name=name, type="auto")
     h1, h2 = (t.enter_context(slc.Raw(ns, h)) for h in ("h1", "h2"))
     for word in (b"first", b"after a crash"):
+        for p in ("p1", "p2"):
+            wait_state(d, p, "up")
         shown = {p["name"]: p for p in d.rpc("port.list")}
         assert shown["p1"]["provider"] == "afxdp", shown["p1"]
         assert shown["p1"]["xdp_mode"] == "native", shown["p1"]
@@ -444,6 +524,7 @@ def _(t):
     d.rpc("bridge.add", name="br0")
     d.rpc("port.add", bridge="br0", name="p1", type="afxdp")
     d.rpc("port.add", bridge="br0", name="p2", type="auto")
+    wait_up(d)
     h1, h2 = (t.enter_context(slc.Raw(ns, h)) for h in ("h1", "h2"))
     passes(h1, h2, b"one queue each")
     for p in "p1", "p2":
@@ -458,7 +539,7 @@ def _(t):
     assert "2 receive queues" in shown("p2")["fallback"], shown("p2")
     slc.wait_for(lambda: '"p1" has 2 receive queues' in d.log(), "the reason")
     ns.run("ethtool", "-L", "p1", "rx", "1")
-    slc.wait_for(lambda: shown("p1")["state"] == "up", "p1 is back", 15)
+    slc.wait_for(lambda: shown("p1")["state"] == "up", "p1 is back")
     passes(h1, h2, b"one and two")
     assert audit(d)
 
@@ -501,10 +582,11 @@ def _(t):
 
 @contextlib.contextmanager
 def pausing(t, name):
-    """A daemon that pauses h1 on priority 3, because h2 paused p2."""
+    """A daemon that pauses h1 on priority 3, because h2 paused p2, for half a
+    minute at that rate."""
     ns = t.enter_context(slc.Netns(name))
     d, h1, h2 = two_ports(
-        t, ns, rate_bps="10M", pfc={"priorities": [3]},
+        t, ns, rate_bps="1M", pfc={"priorities": [3]},
         groups={"3": {"xoff_bytes": 20000, "xon_bytes": 10000}})
     h2.send(slc.pfc(h2.mac, {3: 65535}))
     slc.wait_for(lambda: d.rpc("pfc.show", port="p2")[0]["paused"] == [3],
@@ -520,7 +602,7 @@ def pausing(t, name):
 
 
 def released(h1):
-    return h1.recv_match(lambda f: slc.parse_pfc(f) == {3: 0}, 5)
+    return h1.recv_match(lambda f: slc.parse_pfc(f) == {3: 0})
 
 
 @slc.test("SIGTERM releases the pauses that are held on peers")
@@ -563,7 +645,7 @@ def _(t):
         assert e["priority"] == 3 and e["reason"] == "headroom-exceeded"
         slc.wait_for(lambda: stats(d, "p1")["rx_frames"] == 30 + n,
                      "all of them are received")
-        audit(d)
+        d.settle()
         lost = stats(d, "p1")["violations"][3]
         assert 0 < lost <= n, lost
         assert stats(d, "p1")["drops"]["headroom-exceeded"] == lost
@@ -576,6 +658,12 @@ def _(t):
         assert row["lossless"] == "no"
         assert any(f["term"] == "violations" for f in row["findings"])
         assert audit(d)
+
+
+def known(d, port):
+    """Frames that were received, and those that the kernel lost before."""
+    row = stats(d, port)
+    return row["rx_frames"] + row["drops"]["kernel-ring"]
 
 
 @slc.test("what the kernel loses of a lossless port is told, too")
@@ -596,20 +684,23 @@ def _(t):
         n_sent += 400
         rounds -= 1
         try:
-            e = c.event(timeout=3.0 if rounds else 10.0)
+            e = c.event(timeout=3.0 if rounds else slc.WAIT)
         except AssertionError:
             if not rounds:
                 raise
-    assert e["reason"] == "kernel-ring" and e["port"] == "p1", e
-    assert e["priority"] is None and e["frames"] > 0, e
-    row = stats(d, "p1")
-    assert row["drops"]["kernel-ring"] == e["frames"] == \
-        row["violations_unknown"], row
-    known = row["rx_frames"] + e["frames"]
-    if slc.port_type("p1") == "afxdp":
-        assert known <= n_sent, row
-    else:
-        assert known == n_sent, row
+    told = 0
+    while True:
+        assert e["reason"] == "kernel-ring" and e["port"] == "p1", e
+        assert e["priority"] is None and e["frames"] > 0, e
+        told += e["frames"]
+        if slc.port_type("p1") != "afxdp":
+            slc.wait_for(lambda: known(d, "p1") == n_sent, "all are counted")
+        row = stats(d, "p1")
+        if row["drops"]["kernel-ring"] == told:
+            break
+        e = c.event()  # the rest is told as well
+    assert row["violations_unknown"] == told, row
+    assert known(d, "p1") <= n_sent, row
     assert "kernel-ring" in d.log()
     assert audit(d)
 
@@ -617,30 +708,41 @@ def _(t):
 @slc.test("headroom grows when the machine turns out to be slow")
 def _(t):
     ns = t.enter_context(slc.Netns("slow"))
-    d, h1, h2 = two_ports(t, ns, pfc={"priorities": [3]}, rate_bps="10M")
+    d, h1, h2 = two_ports(t, ns, QUICK, pfc={"priorities": [3]},
+                          rate_bps="1M")
 
     def headroom():
         return d.rpc("pfc.show", port="p1")[0]["groups"][0]["headroom_bytes"]
-    before = headroom()
+
+    def allowed_ns():
+        return d.rpc("bridge.show", name="br0")["stall_allowed_ns"]
+
     # Memory that nobody needs lets headroom allow for 100 ms from the start.
-    b = d.rpc("bridge.show", name="br0")
-    assert b["stall_allowed_ns"] == 100000000, b
+    before = headroom()
+    assert allowed_ns() == 100000000, allowed_ns()
+    d.env = {}
+    d.restart()  # from here on the stall is measured
+    wait_up(d)
     # It knows that it was late only if it had frames to send at that moment;
-    # on a busy machine they may be gone before it is stopped.
+    # on a busy machine they may be gone before it is stopped, and what it was
+    # late before that is allowed for already.
     for _ in range(20):
-        for i in range(250):  # 200 ms of the line
+        long_s = allowed_ns() * 1.5e-9
+        for _ in range(100):  # 0.8 s of the line
             h1.send(slc.frame(h2.mac, h1.mac, tags=[(0, 3)], size=1000))
+        assert h2.recv()
         with slc.stopped(d.pid):
-            time.sleep(0.15)
-        assert len(h2.recv_all(3, limit=250)) == 250
-        try:
-            slc.wait_for(lambda: headroom() > before, "more headroom", 2.5)
+            time.sleep(long_s)
+        for _ in range(99):
+            assert h2.recv()
+        if d.rpc("bridge.show", name="br0")["stall_ns"] > 100000000:
             break
-        except AssertionError:
-            continue
-    assert headroom() > before
-    b = d.rpc("bridge.show", name="br0")
-    assert b["stall_allowed_ns"] >= b["stall_ns"] > 2000000, b
+    slc.wait_for(lambda: headroom() > before, "more headroom")
+    b = slc.wait_for(lambda: next(
+        (b for b in d.rpc("bridge.list")
+         if b["stall_allowed_ns"] >= b["stall_ns"]), None),
+        "the stall is allowed for")
+    assert b["stall_ns"] > 100000000, b
     slc.diag("a stall of %.1f ms: %d bytes of headroom before, %d after" % (
         b["stall_ns"] / 1e6, before, headroom()))
     assert audit(d)
@@ -649,7 +751,7 @@ def _(t):
 @slc.test("doctor: yes, no and why, and the command mends it")
 def _(t):
     ns = t.enter_context(slc.Netns("doc"))
-    d, _h1, _h2 = two_ports(t, ns, rate_bps="200M",
+    d, _h1, _h2 = two_ports(t, ns, QUICK, rate_bps="200M",
                             pfc={"priorities": [3, 4]})
 
     def look(prio=3):
