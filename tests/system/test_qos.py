@@ -88,6 +88,31 @@ class Rig:
         assert len(left) == 1, (left, after)
         return got, left[0]
 
+    def hold(self, queue):
+        """p2 sends nothing of a queue, until let_go()."""
+        self.n_in = self.counted("p1")["rx_frames"]
+        self.n_out = self.counted("p2")["tx_frames"]
+        self.d.rpc("drill.hold", port="p2", queues=[queue],
+                   duration_ms=600000)
+
+    def let_go(self, n):
+        """What comes out of p2 when the n frames that were sent meanwhile
+        have all come in, as many as it says that it sends."""
+        slc.wait_for(lambda: self.counted("p1")["rx_frames"] == self.n_in + n,
+                     "all frames came in")
+        assert self.counted("p2")["tx_frames"] == self.n_out
+        self.d.rpc("drill.stop")
+        slc.wait_for(lambda: not self.d.rpc("audit.show")[0]["held"],
+                     "all frames have left")
+        left = self.counted("p2")["tx_frames"] - self.n_out
+        got = [self.raw[1].recv() for _ in range(left)]
+        assert all(f and f[:12] == B + A for f in got), got
+        return got
+
+    def counted(self, port):
+        self.d.settle()
+        return self.d.rpc("stats.show", port=port)[0]
+
     def lossless(self, port):
         ports = self.d.rpc("config.export")["bridges"]["br0"]["ports"]
         return ports[port]["pfc"]["priorities"]
@@ -176,15 +201,15 @@ def _(t):
             "wred-probability", "0:0", "ecn", "0:on")
     marked = 0
     for version in 4, 6:
+        # However slowly they are sent, the queue gets as long.
+        rig.hold(0)
         for number in range(40):
             # ECT(0), ECT(1), CE, and every eighth not-ECT.
             ecn = 0 if number % 8 == 7 else (2, 1, 3)[number % 3]
             kind, packet = ip(version, 0x68 | ecn,
                               struct.pack(">BB", number, ecn) + b"e" * 900)
             rig.raw[0].send(slc.frame(B, A, packet, kind))
-        got = [f for f in rig.raw[1].recv_all(quiet=0.6)
-               if f[:12] == B + A]
-        for data in got:
+        for data in rig.let_go(40):
             was = data[-901 - 1:][1]
             now = ds_of(data)
             assert now in (0x68 | was, 0x6B) and now & 0xFC == 0x68, \
@@ -207,9 +232,10 @@ def _(t):
     rig.ctl("queue", "set", "p2", "wred-min", "0:0", "wred-max", "0:2000",
             "wred-probability", "0:100", "ecn", "0:on")
     kind, packet = ip(4, 0, b"n" * 900)
+    rig.hold(0)
     for _ in range(60):
         rig.raw[0].send(slc.frame(B, A, packet, kind))
-    got = [f for f in rig.raw[1].recv_all(quiet=0.5) if f[:12] == B + A]
+    got = rig.let_go(60)
     assert len(got) == 60 and all(ds_of(f) == 0 for f in got), len(got)
     assert rig.queues()[0]["drops"] == 0
 
