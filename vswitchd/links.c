@@ -115,6 +115,7 @@ attach(struct bridge *b, struct port *p, const struct link_info *info)
     p->tried_mtu = info->mtu;
     if (!rebuild(b, p, true))
         return;
+    p->last_try_ns = 0; /* what can be opened may be closed and opened again */
     now = p->link;
     p->link = was;
     set_state(b, p, now);
