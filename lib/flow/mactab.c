@@ -203,25 +203,31 @@ way_in(const struct half *half, uint64_t key)
 static inline struct slot
 find_in(struct half *half, uint64_t key)
 {
-    for (unsigned i = 0; i < WAYS; i++) {
-        struct slot s = place(half, i);
+    for (int i = 0; i < WAYS / HALF; i++) {
+        uint64_t w = way_in(half, key);
 
-        if (s.half->key[s.way] == key)
-            return s;
+        if (half->key[w] == key)
+            return (struct slot){half, (unsigned) w};
+        half = twin_of(half);
     }
     return (struct slot){NULL, 0};
+}
+
+/* Of an address that is at home there. */
+static inline struct slot
+find_from(const struct mactab *t, struct half *home, uint64_t key)
+{
+    struct slot s = find_in(home, key);
+
+    if (__builtin_expect(!s.half && home->n_away, 0))
+        return find_in(other_of(t, hash(t, key)), key);
+    return s;
 }
 
 static inline struct slot
 find(const struct mactab *t, uint64_t key)
 {
-    uint64_t h = hash(t, key);
-    struct half *home = home_of(t, h);
-    struct slot s = find_in(home, key);
-
-    if (__builtin_expect(!s.half && home->n_away, 0))
-        return find_in(other_of(t, h), key);
-    return s;
+    return find_from(t, home_of(t, hash(t, key)), key);
 }
 
 struct mactab *
@@ -499,10 +505,9 @@ learn_slow(struct mactab *t, struct slot s, uint64_t key, uint16_t port,
 }
 
 static inline void
-learn(struct mactab *t, uint64_t key, uint16_t port, uint32_t now)
+learn(struct mactab *t, struct slot s, uint64_t key, uint16_t port,
+      uint32_t now)
 {
-    struct slot s = find(t, key);
-
     if (__builtin_expect(!s.half || s.half->port[s.way] != port, 0))
         learn_slow(t, s, key, port, now);
     else if (s.half->seen[s.way] != now)
@@ -510,10 +515,8 @@ learn(struct mactab *t, uint64_t key, uint16_t port, uint32_t now)
 }
 
 static inline int
-lookup(const struct mactab *t, uint64_t key, uint32_t now)
+lookup(const struct mactab *t, struct slot s, uint32_t now)
 {
-    struct slot s = find(t, key);
-
     if (!s.half || is_expired(t, s, now))
         return MACTAB_NO_PORT;
     return s.half->port[s.way];
@@ -523,15 +526,17 @@ void
 mactab_learn(struct mactab *t, uint16_t vid, const uint8_t mac[6],
              uint16_t port, uint64_t now_ns)
 {
+    uint64_t key = key_of(vid, mac);
+
     assert(port < t->n_ports);
-    learn(t, key_of(vid, mac), port, tick(now_ns));
+    learn(t, find(t, key), key, port, tick(now_ns));
 }
 
 int
 mactab_lookup(struct mactab *t, uint16_t vid, const uint8_t mac[6],
               uint64_t now_ns)
 {
-    return lookup(t, key_of(vid, mac), tick(now_ns));
+    return lookup(t, find(t, key_of(vid, mac)), tick(now_ns));
 }
 
 /* --- the same for a batch ---------------------------------------------- */
@@ -561,16 +566,17 @@ read_pair(const struct mactab *t, const struct pkt *p, struct pair *pair)
 
 /* What is not found as it is expected to be. */
 static __attribute__((noinline)) void
-learn_key(struct mactab *t, uint64_t key, uint16_t port, uint32_t now)
+learn_key(struct mactab *t, struct half *home, uint64_t key, uint16_t port,
+          uint32_t now)
 {
-    learn(t, key, port, now);
+    learn(t, find_from(t, home, key), key, port, now);
 }
 
 /* The same; a static entry is looked at again when it seems to be old. */
 static __attribute__((noinline)) int
-lookup_key(struct mactab *t, uint64_t key, uint32_t now)
+lookup_key(struct mactab *t, struct half *home, uint64_t key, uint32_t now)
 {
-    return lookup(t, key, now);
+    return lookup(t, find_from(t, home, key), now);
 }
 
 void
@@ -585,14 +591,14 @@ mactab_switch(struct mactab *t, struct pkt *const pkts[], uint32_t n,
     for (uint32_t i = 0; i < n; i++)
         read_pair(t, pkts[i], &pair[i]);
     for (uint32_t i = 0; i < n; i++) {
-        const struct half *at = pair[i].at_src;
+        struct half *at = pair[i].at_src;
         uint64_t w = way_in(at, pair[i].src);
 
         /* Nearly always it was seen in this tick, and nothing is written. */
         if (__builtin_expect(at->key[w] != pair[i].src ||
                                  at->port[w] != port || at->seen[w] != now,
                              0))
-            learn_key(t, pair[i].src, port, now);
+            learn_key(t, at, pair[i].src, port, now);
         at = pair[i].at_dst;
         w = way_in(at, pair[i].dst);
         if (__builtin_expect(at->key[w] == pair[i].dst &&
@@ -600,7 +606,7 @@ mactab_switch(struct mactab *t, struct pkt *const pkts[], uint32_t n,
                              1))
             to[i] = at->port[w];
         else
-            to[i] = lookup_key(t, pair[i].dst, now);
+            to[i] = lookup_key(t, at, pair[i].dst, now);
     }
 }
 
