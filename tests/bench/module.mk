@@ -15,7 +15,8 @@ bench_programs += tests/bench/veth_probe
 endif
 tests_bench_veth_probe_SOURCES = tests/bench/veth_probe.c \
 	tests/bench/enter.h \
-	tests/bench/xdp_load.c tests/bench/xdp_load.h
+	tests/bench/xdp_load.c tests/bench/xdp_load.h \
+	tests/bench/xsk_load.c tests/bench/xsk_load.h
 tests_bench_veth_probe_CPPFLAGS = $(AM_CPPFLAGS) $(XDP_CFLAGS)
 tests_bench_veth_probe_LDADD = lib/wire/libwire.a lib/base/libbase.a \
 	$(XDP_LIBS)

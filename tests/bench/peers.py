@@ -168,7 +168,12 @@ def bare(bed, program="bare_loop"):
 
 
 @contextlib.contextmanager
-def bridge(bed):
+def bridge(bed, rps=False):
+    """rps: forwards on the peer's core, not in what sends to it."""
+    if rps:
+        for port in bed.ports:
+            bed.sw.run("sh", "-c", "echo %x > /sys/class/net/%s/queues/rx-0/"
+                       "rps_cpus" % (1 << int(PEER_CPU), port))
     bed.sw.ip("link", "add", "br0", "type", "bridge", "stp_state", "0",
               "forward_delay", "0")
     bed.sw.ip("link", "set", "br0", "up")
@@ -296,6 +301,7 @@ PEERS = {
     "ovs-afxdp": ovs_afxdp,
     "testpmd": testpmd,
     "bridge": bridge,
+    "bridge-rps": functools.partial(bridge, rps=True),
     "bare": bare,
     "bare-afxdp": functools.partial(bare, program="bare_xdp"),
 }

@@ -47,7 +47,7 @@ from peers import (OVS_DPDK, PEER_CPU, PEERS, Bed, bench_program, ovs_on,
 
 PARTS = ("mem", "null", "rate", "tcp", "pause", "flows")
 DEFAULT_PEERS = "sluice,sluice-nopfc,sluice-afxdp,sluice-afxdp-nopfc,ovs," \
-    "ovs-afxdp,testpmd,bridge,bare,bare-afxdp"
+    "ovs-afxdp,testpmd,bridge,bridge-rps,bare,bare-afxdp"
 TRIAL_S = 0.4   # of the search
 STEPS = 6       # of the search: within 2 % of the full load
 TRIES = 2       # of a rate: a virtual machine stands still now and then

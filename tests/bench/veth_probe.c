@@ -8,8 +8,10 @@
  *
  * Frames are UDP over IPv4, of FLOWS pairs of ports and to ADDRESSES addresses
  * from DST on, whose last two octets differ (a power of two).  OUT-IF may be
- * any.  A packet socket sends them, or what is faster and for interfaces whose
- * peer has an XDP program (xdp_load.h).  Whatever is on their core goes first:
+ * any.  skb: an AF_XDP socket sends them as the ordinary frames that a packet
+ * socket sends (xsk_load.h), which does it itself where they are longer than
+ * that socket's.  xdp: what is faster still, for interfaces whose peer has an
+ * XDP program (xdp_load.h).  Whatever is on their core goes first:
  * the kernel's share of what comes in must not wait for us.  One in SAMPLE
  * carries the time at which it was sent and goes to a port of its own; a
  * filter lets those alone reach the receiving socket, where the kernel stamps
@@ -18,6 +20,7 @@
  */
 #include "enter.h"
 #include "xdp_load.h"
+#include "xsk_load.h"
 
 #include "base/clock.h"
 #include "base/csum.h"
@@ -40,7 +43,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BURST      32 /* frames of one system call, at most */
+#define BURST      XSK_LOAD_BURST /* frames of one system call, at most */
 #define SAMPLE     32
 #define MAX_FRAME  9216
 #define MAX_STAMPS (1u << 21)
@@ -56,6 +59,9 @@ static const uint16_t imix[12] = {60, 590, 60, 590, 60,   60,
 
 struct probe {
     int send_fd, recv_fd;   /* packet sockets in the two namespaces */
+    struct xsk_load xsk;    /* sends in place of send_fd, if use_xsk */
+    bool use_xsk;           /* frames are short enough for it */
+    uint8_t *frame[BURST];  /* the frames of a burst */
     uint32_t size;          /* of every frame; 0: the mix */
     uint32_t n_flows;       /* pairs of ports in turn */
     uint32_t n_to;          /* destinations in turn */
@@ -65,8 +71,6 @@ struct probe {
     uint32_t *latency_ns;   /* of the samples, as they came */
     bool done;              /* atomic: nothing comes any more */
 };
-
-static uint8_t frames[BURST][MAX_FRAME];
 
 static void
 die(const char *what)
@@ -91,6 +95,26 @@ open_in(const char *ns, const char *iface, int protocol)
     return fd;
 }
 
+/* The sending side: what it sends by, and where frames are made. */
+static void
+open_sender(struct probe *p, const char *ns, const char *iface)
+{
+    static uint8_t frames[BURST][MAX_FRAME];
+    int one = 1;
+
+    p->send_fd = open_in(ns, iface, 0);
+    setsockopt(p->send_fd, SOL_PACKET, PACKET_QDISC_BYPASS, &one, sizeof(one));
+    for (uint32_t i = 0; i < BURST; i++)
+        p->frame[i] = frames[i];
+    if (!p->use_xsk)
+        return;
+    errno = xsk_load_open(&p->xsk, iface);
+    if (errno)
+        die("AF_XDP socket");
+    for (uint32_t i = 0; i < BURST; i++)
+        p->frame[i] = p->xsk.frames + (size_t) i * XSK_LOAD_MAX;
+}
+
 static void
 open_sockets(struct probe *p, char **argv)
 {
@@ -104,9 +128,8 @@ open_sockets(struct probe *p, char **argv)
     struct sock_fprog prog = {4, code};
     int one = 1, bytes = 16 << 20;
 
-    p->send_fd = open_in(argv[1], argv[2], 0);
+    open_sender(p, argv[1], argv[2]);
     p->recv_fd = open_in(argv[3], argv[4], ETH_P_ALL);
-    setsockopt(p->send_fd, SOL_PACKET, PACKET_QDISC_BYPASS, &one, sizeof(one));
     if (setsockopt(p->recv_fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog,
                    sizeof(prog)) ||
         setsockopt(p->recv_fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one)))
@@ -177,7 +200,7 @@ make_frames(struct probe *p, const uint8_t dst[6], const uint8_t src[6])
                                    0,    1,  10,          0, 0, 2};
 
     for (int i = 0; i < BURST; i++) {
-        uint8_t *f = frames[i];
+        uint8_t *f = p->frame[i];
 
         memcpy(f, dst, 6);
         memcpy(f + 6, src, 6);
@@ -191,7 +214,7 @@ make_frames(struct probe *p, const uint8_t dst[6], const uint8_t src[6])
 static uint32_t
 make_frame(const struct probe *p, int i, uint64_t k)
 {
-    uint8_t *f = frames[i];
+    uint8_t *f = p->frame[i];
     uint32_t len = p->size ? p->size : imix[k % 12];
     uint32_t flow = (uint32_t) (k % p->n_flows);
     uint16_t address = htons((uint16_t) (k * SPREAD & (p->n_to - 1)));
@@ -212,24 +235,38 @@ make_frame(const struct probe *p, int i, uint64_t k)
     return len;
 }
 
+/* Sends the first n frames; returns how many were taken, or -1. */
+static int
+send_burst(struct probe *p, const uint32_t lens[], int n)
+{
+    struct mmsghdr msgs[BURST];
+    struct iovec iov[BURST];
+
+    if (p->use_xsk) {
+        errno = xsk_load_send(&p->xsk, lens, (uint32_t) n);
+        return errno ? -1 : n;
+    }
+    for (int i = 0; i < n; i++) {
+        iov[i] = (struct iovec){p->frame[i], lens[i]};
+        msgs[i] =
+            (struct mmsghdr){.msg_hdr = {.msg_iov = &iov[i], .msg_iovlen = 1}};
+    }
+    return sendmmsg(p->send_fd, msgs, (unsigned) n, 0);
+}
+
 /* Sends what is due, at most a burst; false when nothing is. */
 static bool
 send_due(struct probe *p, uint64_t start_ns)
 {
-    struct mmsghdr msgs[BURST];
-    struct iovec iov[BURST];
+    uint32_t lens[BURST];
     uint64_t due = (clock_ns() - start_ns) * p->pps / NS_PER_S;
     int n = due - p->sent < BURST ? (int) (due - p->sent) : BURST;
 
     if (due <= p->sent)
         return false;
-    for (int i = 0; i < n; i++) {
-        iov[i] = (struct iovec){frames[i],
-                                make_frame(p, i, p->sent + (uint64_t) i)};
-        msgs[i] =
-            (struct mmsghdr){.msg_hdr = {.msg_iov = &iov[i], .msg_iovlen = 1}};
-    }
-    n = sendmmsg(p->send_fd, msgs, (unsigned) n, 0);
+    for (int i = 0; i < n; i++)
+        lens[i] = make_frame(p, i, p->sent + (uint64_t) i);
+    n = send_burst(p, lens, n);
     if (n < 0 && errno != ENOBUFS && errno != EAGAIN)
         die("send");
     if (n > 0)
@@ -256,7 +293,7 @@ static void
 send_xdp(struct probe *p, const char *ns, const char *iface, double seconds)
 {
     struct xdp_load l = {
-        .data = frames[0],
+        .data = p->frame[0],
         .len = p->size ? p->size : imix[10],
         .is_mix = !p->size,
         .pps = p->pps,
@@ -315,7 +352,7 @@ int
 main(int argc, char **argv)
 {
     struct sched_param idle = {.sched_priority = 0};
-    struct probe p = {0};
+    static struct probe p;
     uint8_t dst[6], src[6];
     pthread_t receiver;
     double seconds;
@@ -332,9 +369,10 @@ main(int argc, char **argv)
         !p.pps || !p.n_flows || p.n_flows > 1000000 || !p.n_to ||
         p.n_to > 65536 || (p.n_to & (p.n_to - 1)))
         die("out of range");
-    make_frames(&p, dst, src);
+    p.use_xsk = strcmp(argv[12], "skb") == 0 && p.size <= XSK_LOAD_MAX;
     p.latency_ns = malloc(MAX_STAMPS * sizeof(uint32_t));
     open_sockets(&p, argv);
+    make_frames(&p, dst, src);
     if (!p.latency_ns || pthread_create(&receiver, NULL, receive, &p))
         die("start");
     sched_setscheduler(0, SCHED_IDLE, &idle);
