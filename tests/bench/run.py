@@ -88,20 +88,18 @@ def passes(bed, size, pps, flows, loss):
 
 def lossless_rate(bed, size, flows, full, loss):
     """The highest rate that passes, and what passed of it at full load."""
-    low, high = 0.0, full
+    low, high, pps = 0.0, full, full * 0.98
     if full < 100:  # nothing to speak of passes
         return 0.0
     for _ in range(STEPS):
-        pps = (low + high) / 2 if low else high * 0.98
         passed = passes(bed, size, pps, flows, loss)
         if passed:
             low = max(low, passed)
         else:
             high = pps
-        if not low:
-            high *= 0.7
-        elif high - low < full * 0.02:
+        if high - low < full * 0.02:
             break
+        pps = (low + high) / 2 if low else pps * 0.7
     return low
 
 
