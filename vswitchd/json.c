@@ -16,6 +16,12 @@
  * import), and a client has other events waiting. */
 #define MAX_CHANGES ((size_t) RPC_MAX_ANSWER / 2)
 
+/* Reading two clocks one after the other: how near is near enough, how often
+ * to try, and what it differs by when one of them was set. */
+#define WALL_EXACT_NS UINT64_C(1000)
+#define WALL_TRIES    8
+#define WALL_SET_NS   NS_PER_MS
+
 void
 json_add_text(struct json_object *o, const char *key, const char *value)
 {
@@ -84,10 +90,34 @@ json_counters(const counter_t *c, size_t n)
     return a;
 }
 
+/* How far the time of day is ahead of our clock.  The two cannot be read at
+ * once, and a moment is to have the same time whenever it is shown: what was
+ * found stays, until the time of day has been set. */
+static uint64_t
+wall_ahead_ns(void)
+{
+    static uint64_t ahead_ns;
+    uint64_t best_ns = UINT64_MAX, least = 0, most = 0;
+
+    for (int i = 0; i < WALL_TRIES && best_ns > WALL_EXACT_NS; i++) {
+        uint64_t before = clock_ns(), wall = clock_wall_ns();
+        uint64_t after = clock_ns();
+
+        if (after - before >= best_ns)
+            continue;
+        best_ns = after - before;
+        least = wall - after;
+        most = wall - before;
+    }
+    if (ahead_ns + WALL_SET_NS < least || ahead_ns > most + WALL_SET_NS)
+        ahead_ns = least + (most - least) / 2;
+    return ahead_ns;
+}
+
 struct json_object *
 json_moment(uint64_t when_ns)
 {
-    uint64_t wall = clock_wall_ns() - (clock_ns() - when_ns);
+    uint64_t wall = wall_ahead_ns() + when_ns;
     time_t s = (time_t) (wall / NS_PER_S);
     struct tm tm;
     char text[64];

@@ -254,9 +254,13 @@ def _(t):
     e = c.event(type="restored")
     assert e["priority"] == 3 and e["tx_drop"] == 0, e
     assert "PFC storm" in rig.d.log() and "is over" in rig.d.log()
-    types = [x["type"] for x in
-             rig.d.rpc("pfc.history", port="p2")["events"]]
+    events = rig.d.rpc("pfc.history", port="p2")["events"]
+    types = [x["type"] for x in events]
     assert "storm" in types and "restored" in types, types
+    # A moment has the same time whenever it is shown.
+    for _ in range(1000):
+        again = rig.d.rpc("pfc.history", port="p2")["events"]
+        assert again[:len(events)] == events, (events, again)
 
 
 @slc.test("section 10: history and storms outlive a datapath that is made anew")
