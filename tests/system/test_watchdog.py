@@ -435,10 +435,11 @@ def _(t):
     assert "storm" in rig.ctl("drill").stdout
     rig.ctl("drill", "stop", "x2")
     slc.wait_for(lambda: n_xon() == 1, "an XON comes")
-    # A storm is not over while it repeats its XOFF, each 1.7 s.
+    # A storm is not over while it repeats its XOFF, each 1.7 s; and it lasts
+    # long enough to be seen by who is late for the first one.
     rig.d.rpc("watchdog.start", port="x1", detection_ms=200,
               restoration_ms=4000)
-    rig.ctl("drill", "storm", "x2", "prio", "3", "for", "1500ms")
+    rig.ctl("drill", "storm", "x2", "prio", "3", "for", "6s")
     slc.wait_for(lambda: rig.storm("x1")["detected"] == 1,
                  "the peer detects it")
     slc.wait_for(lambda: rig.storm("x1")["status"] == "operational",
