@@ -324,7 +324,9 @@ acts_deadline(const struct probe_station *st, uint64_t now_ns)
             next = min_u64(next, to);
     }
     for (uint32_t i = 0; i < st->conf->n_storms; i++) {
-        if (st->storm_next_ns[i] < storm_end(st, i))
+        uint64_t to = storm_end(st, i);
+
+        if (now_ns < to && st->storm_next_ns[i] < to)
             next = min_u64(next, st->storm_next_ns[i]);
     }
     if (st->n_malformed < st->conf->malformed)

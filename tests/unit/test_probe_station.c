@@ -347,6 +347,29 @@ Test(probe_station, a_storm_never_lets_go)
     cr_assert_leq(a.st.sender.by_prio[3], 40, "only the first burst");
 }
 
+/* It was put aside while the last frame of a storm was due: that is not made
+ * up for, and the run ends all the same. */
+Test(probe_station, a_storm_whose_end_was_slept_through_is_over)
+{
+    b.conf.receive = true;
+    b.conf.duration_ns = 60 * NS_PER_S;
+    b.conf.idle_ns = 10 * NS_PER_MS;
+    b.conf.storms[0] = (struct probe_storm){.prio = 3,
+                                            .for_ns = 90 * NS_PER_MS,
+                                            .every_ns = 20 * NS_PER_MS};
+    b.conf.n_storms = 1;
+    add_flow(&a, 0, 50000000, 100);
+    start(&a);
+    start(&b);
+    run(T0 + 70 * NS_PER_MS);
+    cr_assert_eq(b.st.storm_frames, 4);
+    cr_assert_not(probe_station_ended(&b.st, now));
+    now = T0 + 100 * NS_PER_MS;
+    cr_assert_geq(turn(&b), now, "it spins");
+    cr_assert_eq(b.st.storm_frames, 4);
+    cr_assert(probe_station_ended(&b.st, now));
+}
+
 Test(probe_station, malformed_frames_are_counted_and_stop_no_one)
 {
     add_flow(&a, 3, 50000000, 0);
