@@ -3,6 +3,7 @@
 """Ports as OpenFlow knows them: their numbers, what is told of them, how a
 controller configures them, their queues, and the bridge's own; and flows that
 outlive the datapath beneath them."""
+import itertools
 import os
 import sys
 import time
@@ -105,9 +106,12 @@ def _(t):
     of13.need_os_ken()
     sw = of13.Switch(t)
     h1, h2 = sw.raw(t, 1), sw.raw(t, 2)
-    frame = slc.frame(h2.mac, h1.mac, b"port-mod", size=80)
+    serial = itertools.count()
 
     def arrives(quiet=0.3):
+        # Each is another one: what is late is not taken for the next.
+        frame = slc.frame(h2.mac, h1.mac, b"port-mod %d" % next(serial),
+                          size=80)
         h1.send(frame)
         return bool(h2.recv_match(lambda f: f == frame, quiet))
 
@@ -314,6 +318,7 @@ def _(t):
             sw.rpc("bridge.set", name="br0", memory_bytes=memory)
             c.barrier()
             passes()
+        sw.daemon.settle()
         f = [f for f in c.flows() if f.cookie == 7][0]
         assert (f.packet_count, f.byte_count) == (3, 300), f
         g = c.ask(P.OFPGroupStatsRequest(c, 0, 3)).body[0]
