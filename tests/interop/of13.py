@@ -286,7 +286,8 @@ class Switch:
         return connect_unix(self.management, version, reads=reads)
 
     def pings(self, a=1, b=2, count=1, wait=1):
-        """Whether host a reaches host b."""
+        """Whether host a reaches host b: to poll, or to say that it does not.
+        Who knows that it does waits for longer."""
         return self.hosts[a - 1].run(
             "ping", "-n", "-c", str(count), "-i", "0.2", "-W", str(wait),
             "10.0.0.%d" % b, check=False).returncode == 0

@@ -51,6 +51,7 @@ def learning(t, app, version):
 def _(t):
     sw, log = learning(t, "learn13.py", "1.3")
     slc.run("grep", "features: 254 tables, 256 buffers", log)
+    sw.daemon.settle()
     with sw.connect() as c:
         learned = [f for f in c.flows() if f.priority == 1]
         assert len(learned) >= 6, learned
@@ -304,12 +305,14 @@ def _(t):
     udp = (bytes.fromhex("4500002000004000ff110000" "0a000001" "0a000002")
            + bytes.fromhex("1234003500080000"))
     hosts[1].drain()
-    hosts[0].send(slc.frame(slc.mac("ff:ff:ff:ff:ff:ff"), slc.mac(1), udp, type=0x800))
+    hosts[0].send(slc.frame(slc.BROADCAST, slc.mac(1), udp, type=0x800))
     assert not hosts[1].recv_match(lambda f: udp[:20] in f, 0.3), "no ACL"
     # Gauge's questions.
-    stats = c.ask(P.OFPPortStatsRequest(c, 0, O.OFPP_ANY)).body
-    assert {1, 2, 3} <= {s.port_no for s in stats}, stats
-    assert [s for s in stats if s.port_no == 1][0].rx_packets >= 2, stats
+    def stats():
+        return {s.port_no: s.rx_packets for s in c.ask(
+            P.OFPPortStatsRequest(c, 0, O.OFPP_ANY)).body}
+    assert {1, 2, 3} <= set(stats()), stats()
+    slc.wait_for(lambda: stats()[1] >= 2, "both frames are counted")
     assert len(c.flows()) >= 13
     assert c.ask(P.OFPMeterStatsRequest(c, 0, O.OFPM_ALL)).body == []
     # A port goes, and comes back.

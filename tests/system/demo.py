@@ -40,7 +40,7 @@ OFFER = {LOSSLESS: "60M", LOSSY: "80M"}
 XOFF, XON = "256K", "128K"
 # All of these machines share the cores of one: a client, or a switch, may be
 # late by some slices of the scheduler, which the other end cannot know of.
-HEADROOM, RING = "4M", "8M"
+HEADROOM, RING = "4M", "16M"
 CLIENTS = ("client1", "client2")
 STORAGE_MAC = "02:00:00:00:00:07"
 # Where a client is attached, in order from storage to the client.

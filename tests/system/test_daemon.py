@@ -496,19 +496,21 @@ def _(t):
         d.rpc("port.add", bridge="br0", name="p%d" % i, pfc={
             "priorities": [3]}, rate_bps="200M")
     d.rpc("port.add", bridge="br0", name="slct0", type="tap")
-    time.sleep(1.5)
-    wakeups = d.rpc("bridge.show", name="br0")["wakeups"]
-    cpu, switches = slc.cpu_seconds(d.pid), slc.context_switches(d.pid)
-    time.sleep(10)
-    cpu = slc.cpu_seconds(d.pid) - cpu
-    switches = slc.context_switches(d.pid) - switches
-    wakeups = d.rpc("bridge.show", name="br0")["wakeups"] - wakeups
+
+    def is_idle():
+        """Whether it was, for ten seconds."""
+        wakeups = d.rpc("bridge.show", name="br0")["wakeups"]
+        cpu, switches = slc.cpu_seconds(d.pid), slc.context_switches(d.pid)
+        time.sleep(10)
+        cpu = slc.cpu_seconds(d.pid) - cpu
+        switches = slc.context_switches(d.pid) - switches
+        wakeups = d.rpc("bridge.show", name="br0")["wakeups"] - wakeups
+        slc.diag("idle for 10 s: %.2f s of CPU, %d switches, %d wake-ups of "
+                 "the datapath" % (cpu, switches, wakeups))
+        return cpu <= 0.03 and switches < 200 and wakeups <= 5
+    slc.wait_for(is_idle, "it comes to rest", 40)
     rss = slc.rss_kib(d.pid)
-    slc.diag("idle for 10 s: %.2f s of CPU, %d switches, %d wake-ups of the "
-             "datapath, %d KiB resident" % (cpu, switches, wakeups, rss))
-    assert cpu <= 0.03, "an idle daemon used %.2f s in 10 s" % cpu
-    assert switches < 200, "it woke up %d times in 10 s" % switches
-    assert wakeups <= 5, "the datapath woke up %d times" % wakeups
+    slc.diag("%d KiB resident" % rss)
     if "sanitizers" not in slc.features():
         # For ports of type afxdp there is as much again, locked in memory.
         xdp = "afxdp" in map(slc.port_type, ("p0", "p1"))

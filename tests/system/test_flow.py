@@ -185,7 +185,7 @@ def _(t):
         s.ok("flow", "replace", "br0", "-",
              stdin="in_port=1,actions=%s\n" % ("2" if out else "drop"))
         a.send(test)
-        got = b.recv_match(lambda f: f == test, 2 if out else 0.3)
+        got = b.recv_match(lambda f: f == test, 10 if out else 0.3)
         assert (got is not None) == out, (out, got)
 
 

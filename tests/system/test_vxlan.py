@@ -37,7 +37,7 @@ class Machine:
             return {"type": kind, "rate_bps": rate,
                     "ring_bytes": 8 << 20, "pfc": {"priorities": [3]},
                     "groups": {"3": {"xoff_bytes": 65536, "xon_bytes": 32768,
-                                     "headroom": 4 << 20}}}
+                                     "headroom": 8 << 20}}}
         self.daemon.rpc("config.apply", config={"bridges": {"br0": {"ports": {
             "host": port(host_rate), "vx7": port(100 * 10**6)}}}})
         slc.wait_for(lambda: all(p["state"] == "up" for p in
@@ -94,10 +94,16 @@ def carries(t, kind):
     got = json.loads(sink.communicate(timeout=20)[0])["received"]["flows"][0]
     assert sent["frames"] == got["received"] == 4000, (sent, got)
     assert not got["lost"] and not got["reordered"], got
-    told = b.daemon.rpc("pfc.counters", port="vx7")[0]["tx"]
-    heard = a.daemon.rpc("pfc.counters", port="vx7")[0]["rx"]
-    assert told["xoff"][3] > 0, "nothing was congested"
-    assert told["pfc"][3] == heard["pfc"][3], (told, heard)
+
+    def told():
+        return b.daemon.rpc("pfc.counters", port="vx7")[0]["tx"]
+
+    def heard():
+        return a.daemon.rpc("pfc.counters", port="vx7")[0]["rx"]
+    assert told()["xoff"][3] > 0, "nothing was congested"
+    slc.wait_for(lambda: told()["pfc"][3] == heard()["pfc"][3],
+                 lambda: "all that was told is heard: %s, %s" % (told(),
+                                                                 heard()))
     for m in (a, b):
         assert all(x["ok"] for x in m.daemon.rpc("audit.show"))
         for p in m.daemon.rpc("stats.show"):
