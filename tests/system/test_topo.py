@@ -30,10 +30,12 @@ topology:
 
 
 def kill(pid):
-    """kill -9; it has ended then, whether its parent knows or not."""
+    """kill -9; it has ended then, whether its parent knows or not, and so has
+    every thread, which may have files open for longer than the first."""
     def is_dead():
         try:
-            return slc.proc_status(pid)["State"][0] in "ZX"
+            return slc.proc_status(pid)["State"][0] in "ZX" and \
+                len(os.listdir("/proc/%d/task" % pid)) == 1
         except OSError:
             return True
     os.kill(pid, signal.SIGKILL)
